@@ -185,7 +185,7 @@ fn unprintable(error: serde_json::Error) -> Failure {
 /// When to use colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal that can, unless NO_COLOR is set
+    /// On a terminal that supports them, unless NO_COLOR is set
     #[default]
     Auto,
     /// Always, also into a file or a pipe

@@ -19,7 +19,7 @@ use crate::tools::Permissions;
 
 /// Trust a folder: use its AGENTS.md, .ikigai.toml and .env
 ///
-/// A chat asks once when it finds such files, and again when .ikigai.toml has changed. What is decided holds for this folder, not for those below it.
+/// A chat asks once when it finds such files, and again when .ikigai.toml has changed. The decision applies to this folder, not to those below it.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -27,7 +27,7 @@ Examples:
   ikigai trust ~/work/project
   ikigai trust --remove")]
 pub(crate) struct Trust {
-    /// The folder; the working folder when it is left out
+    /// The folder; by default the working folder
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,
     /// Stop trusting it

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 impl Request {
-    /// An empty request to a model.
+    /// Creates an empty request to a model.
     pub fn new(model: impl Into<String>) -> Self {
         Request { model: model.into(), ..Request::default() }
     }
@@ -59,7 +59,7 @@ impl Request {
         self
     }
 
-    /// How hard the model should think: a [`Level`](crate::Level), or a whole [`Thinking`].
+    /// Sets how hard the model thinks: a [`Level`](crate::Level), or a full [`Thinking`].
     #[must_use]
     pub fn thinking(mut self, thinking: impl Into<Thinking>) -> Self {
         self.thinking = Some(thinking.into());
@@ -73,28 +73,28 @@ impl Request {
         self
     }
 
-    /// Must the model use a tool?
+    /// Sets whether the model must use a tool.
     #[must_use]
     pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
         self.tool_choice = Some(choice);
         self
     }
 
-    /// Room for the visible answer, in tokens.
+    /// Limits the visible answer, in tokens.
     #[must_use]
     pub fn max_output_tokens(mut self, tokens: i64) -> Self {
         self.max_output_tokens = Some(tokens);
         self
     }
 
-    /// Randomness, 0 to 2.
+    /// Sets the randomness, 0 to 2.
     #[must_use]
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
         self
     }
 
-    /// Adds a text that ends the answer.
+    /// Adds a stop sequence: a text at which the answer ends.
     #[must_use]
     pub fn stop(mut self, text: impl Into<String>) -> Self {
         self.stop.push(text.into());
@@ -110,17 +110,17 @@ impl Request {
 }
 
 impl Message {
-    /// What the user says.
+    /// A user message.
     pub fn user(content: impl Into<Content>) -> Self {
         Message::new(Role::User, content)
     }
 
-    /// What the model said.
+    /// An assistant message.
     pub fn assistant(content: impl Into<Content>) -> Self {
         Message::new(Role::Assistant, content)
     }
 
-    /// Instructions in the middle of a conversation.
+    /// A system message: instructions in the middle of a conversation.
     pub fn system(content: impl Into<Content>) -> Self {
         Message::new(Role::System, content)
     }
@@ -167,8 +167,8 @@ impl Block {
         Block::Audio(Audio::new(source))
     }
 
-    /// A file's bytes as the block that fits: a picture, a sound, a text, or a document. The media type follows from the
-    /// bytes, or else from the name.
+    /// Makes a block from a file's bytes: a picture, a sound, a text, or a document. The media type is detected from
+    /// the bytes, or else from the name.
     ///
     /// ```
     /// use ikigai_core::{Block, BlockKind};
@@ -195,19 +195,18 @@ impl Block {
         Block::ToolCall(ToolCall::new(id, name, arguments))
     }
 
-    /// What a tool answered.
+    /// The result of a tool call.
     pub fn tool_result(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         Block::ToolResult(ToolResult::new(call_id, content))
     }
 
-    /// What a failed tool answered.
+    /// The result of a failed tool call.
     pub fn tool_error(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         Block::ToolResult(ToolResult { is_error: true, ..ToolResult::new(call_id, content) })
     }
 
-    /// The same block with metadata: `cache_control` is the wish that the provider caches the conversation up to it, and
-    /// a key that is a dialect's name holds fields for that dialect alone, as `provider_data` does. Other keys are not
-    /// sent to anybody.
+    /// Adds metadata to the block. `cache_control` asks the provider to cache the conversation up to this block; a key
+    /// that is a dialect's name holds fields for only that dialect, like `provider_data`. Other keys are not sent.
     ///
     /// ```
     /// use ikigai_core::{Block, CacheHint};
@@ -233,8 +232,8 @@ impl Block {
         self
     }
 
-    /// The same block with the wish that the provider caches the conversation up to it. No effect on thinking and on
-    /// a dialect's own blocks.
+    /// Asks the provider to cache the conversation up to this block. Has no effect on thinking and on a dialect's own
+    /// blocks.
     #[must_use]
     pub fn cached(mut self) -> Self {
         self.set_cache(Some(CacheHint::default()));
@@ -255,7 +254,7 @@ impl Block {
 }
 
 impl Ids {
-    /// A call of a tool, with a new id.
+    /// Makes a tool call with a new id.
     ///
     /// ```
     /// use ikigai_core::wire::Ids;

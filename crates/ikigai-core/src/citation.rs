@@ -1,4 +1,4 @@
-//! Citations: which source a passage of an answer rests on; and sources that no passage is tied to.
+//! Citations: which source supports a passage of an answer; and sources that are not tied to a passage.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub struct Citation {
     /// Where in the source those words are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
-    /// The wire object as it came, which goes back to its issuer alone.
+    /// The unchanged wire object, which goes back only to its issuer.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
@@ -58,7 +58,7 @@ pub enum CitedSource {
         /// Its title.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
-        /// The provider's id of it, where it is a file.
+        /// The provider's id of it, if it is a file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file_id: Option<String>,
     },
@@ -88,7 +88,7 @@ pub enum CitedSource {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Marks {
-    /// What rests on the source.
+    /// A passage that the source supports.
     #[default]
     Claim,
     /// The reference itself, as the model printed it, such as `([example.org](https://example.org))`.
@@ -116,7 +116,7 @@ pub enum Location {
     Blocks(u64, u64),
 }
 
-/// A source that was found or read. It is never sent as history.
+/// A source that was found or read. It is never sent with the history.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -124,7 +124,7 @@ pub struct FoundSource {
     /// Its address, as the provider wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The provider's id of it, where it is a file.
+    /// The provider's id of it, if it is a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_id: Option<String>,
     /// Its title or file name.
@@ -136,7 +136,7 @@ pub struct FoundSource {
     /// Its date or age, in the provider's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// The wire object as it came.
+    /// The unchanged wire object.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
@@ -150,7 +150,7 @@ impl Citation {
         Citation { source: CitedSource::Url { url: url.into(), title: None }, ..Citation::default() }
     }
 
-    /// The passage of the block's text that it stands on. Empty for a span that is not in this text.
+    /// Returns the passage of the block's text that it refers to. Empty if the span is not in this text.
     pub fn passage<'t>(&self, text: &'t str) -> &'t str {
         self.span.map_or(text, |span| text.get(span.start..span.end).unwrap_or_default())
     }
@@ -168,7 +168,7 @@ impl Citation {
 }
 
 impl CitedSource {
-    /// Its address, where it has one.
+    /// Its URL, if it has one.
     pub fn as_url(&self) -> Option<&str> {
         match self {
             CitedSource::Url { url, .. } => Some(url),
@@ -176,7 +176,7 @@ impl CitedSource {
         }
     }
 
-    /// The provider's id of the file, where it is one.
+    /// The provider's id of the file, if it is one.
     pub fn file_id(&self) -> Option<&str> {
         match self {
             CitedSource::Document { file_id, .. } | CitedSource::File { file_id, .. } => file_id.as_deref(),
@@ -200,7 +200,7 @@ impl FoundSource {
         FoundSource { url: Some(url.into()), ..FoundSource::default() }
     }
 
-    /// What tells it from other sources; `None` if it has neither address nor id nor title.
+    /// A key that distinguishes it from other sources; `None` if it has no address, id or title.
     pub fn key(&self) -> Option<&str> {
         self.url.as_deref().or(self.file_id.as_deref()).or(self.title.as_deref())
     }

@@ -33,17 +33,17 @@ pub enum Block {
     Document(Document),
     /// A sound.
     Audio(Audio),
-    /// The model asks for a tool to be run.
+    /// A tool call by the model.
     ToolCall(ToolCall),
-    /// What a tool answered.
+    /// The result of a tool call.
     ToolResult(ToolResult),
     /// What the model thought, or what the provider shows of it.
     Thinking(ThinkingBlock),
-    /// The model asks for a tool that the provider runs by itself.
+    /// A call of a tool that the provider runs.
     ProviderCall(ProviderCall),
-    /// What such a tool gave.
+    /// The result of such a tool.
     ProviderResult(ProviderResult),
-    /// A block of one dialect that has no meaning in the others, kept whole.
+    /// A block that only one dialect understands, kept unchanged.
     Other(Other),
 }
 
@@ -54,13 +54,13 @@ pub enum Block {
 pub struct Text {
     /// The text itself.
     pub text: String,
-    /// The sources of its passages, in the order in which the provider gave them.
+    /// The sources of its passages, in the provider's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub citations: Vec<Citation>,
-    /// Wish that the provider caches the conversation up to here.
+    /// Asks the provider to cache the conversation up to here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheHint>,
-    /// What a dialect has of its own: signatures, a refusal's mark.
+    /// Data that only one dialect has: signatures, the mark of a refusal.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
@@ -72,10 +72,10 @@ pub struct Text {
 pub struct Image {
     /// Where its bytes are.
     pub source: Source,
-    /// Wish that the provider caches the conversation up to here.
+    /// Asks the provider to cache the conversation up to here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheHint>,
-    /// What a dialect has of its own.
+    /// Data that only one dialect has.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
@@ -90,10 +90,10 @@ pub struct Document {
     /// Its file name or title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Wish that the provider caches the conversation up to here.
+    /// Asks the provider to cache the conversation up to here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheHint>,
-    /// What a dialect has of its own.
+    /// Data that only one dialect has.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
@@ -105,35 +105,35 @@ pub struct Document {
 pub struct Audio {
     /// Where its bytes are.
     pub source: Source,
-    /// Wish that the provider caches the conversation up to here.
+    /// Asks the provider to cache the conversation up to here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheHint>,
-    /// What a dialect has of its own.
+    /// Data that only one dialect has.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
 
-/// The model asks for a tool to be run.
+/// A tool call by the model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// The provider's id of this call; the result names it.
+    /// The provider's id of this call, which the result refers to.
     pub id: String,
     /// The tool's name.
     pub name: String,
     /// The arguments, as the model wrote them.
     #[serde(flatten)]
     pub arguments: Arguments,
-    /// Wish that the provider caches the conversation up to here.
+    /// Asks the provider to cache the conversation up to here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheHint>,
-    /// What a dialect has of its own: a thought signature, the mark of a generated id.
+    /// Data that only one dialect has: a thought signature, the mark of a generated id.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
 
-/// What a tool answered.
+/// The result of a tool call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -144,26 +144,26 @@ pub struct ToolResult {
     #[serde(default, deserialize_with = "text_or_blocks")]
     #[cfg_attr(feature = "schema", schemars(with = "TextOrBlocks"))]
     pub content: Vec<Block>,
-    /// Did the tool fail?
+    /// Whether the tool failed.
     #[serde(default)]
     pub is_error: bool,
-    /// Wish that the provider caches the conversation up to here.
+    /// Asks the provider to cache the conversation up to here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheHint>,
-    /// What a dialect has of its own.
+    /// Data that only one dialect has.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
 
 /// What the model thought, or what the provider shows of it.
 ///
-/// The text may be empty while `provider_data` holds sealed state that the provider wants back.
+/// The text may be empty while `provider_data` holds sealed state that the provider needs back.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ThinkingBlock"))]
 #[non_exhaustive]
 pub struct ThinkingBlock {
-    /// The thinking or its summary; empty when the provider shows none.
+    /// The thinking or its summary; empty if the provider shows none.
     #[serde(default)]
     pub text: String,
     /// Signatures, encrypted reasoning, redacted thinking.
@@ -171,14 +171,14 @@ pub struct ThinkingBlock {
     pub provider_data: ProviderData,
 }
 
-/// Something of one dialect that has no meaning in the others, kept whole and in its place.
+/// Something that only one dialect understands, kept unchanged and in its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Other {
     /// The dialect it belongs to; encoding to another one leaves it out and reports the loss.
     pub dialect: Dialect,
-    /// The wire object as it came.
+    /// The unchanged wire object.
     pub data: Json,
 }
 
@@ -211,25 +211,25 @@ pub enum Source {
         /// The text.
         text: String,
     },
-    /// At an address that the provider fetches.
+    /// At a URL that the provider fetches.
     Url {
-        /// The address.
+        /// The URL.
         url: String,
-        /// Its media type, where known.
+        /// Its media type, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         media_type: Option<String>,
     },
-    /// A file that was given to the provider before.
+    /// A file that was uploaded to the provider before.
     File {
-        /// The provider's id or URI of it.
+        /// The provider's id or URI of the file.
         id: String,
-        /// Its media type, where known.
+        /// Its media type, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         media_type: Option<String>,
     },
 }
 
-/// Wish that the provider caches the conversation up to the block that carries it.
+/// Asks the provider to cache the conversation up to the block that carries this hint.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -296,7 +296,7 @@ impl Block {
         }
     }
 
-    /// What dialects left on this block; none on an `other` block, which is a dialect's own throughout.
+    /// What dialects left on this block. `None` for an `other` block, which belongs to one dialect entirely.
     pub fn provider_data(&self) -> Option<&ProviderData> {
         match self {
             Block::Text(block) => Some(&block.provider_data),
@@ -312,7 +312,7 @@ impl Block {
         }
     }
 
-    /// The same, to change it.
+    /// Mutable access to the same data.
     pub fn provider_data_mut(&mut self) -> Option<&mut ProviderData> {
         match self {
             Block::Text(block) => Some(&mut block.provider_data),
@@ -328,7 +328,7 @@ impl Block {
         }
     }
 
-    /// The cache hint of this block, where its kind can carry one.
+    /// The cache hint of this block, if its kind can have one.
     pub fn cache(&self) -> Option<&CacheHint> {
         match self {
             Block::Text(block) => block.cache.as_ref(),
@@ -355,7 +355,7 @@ impl From<String> for Block {
 }
 
 impl Text {
-    /// Is this a refusal: the model's words for why it does not answer?
+    /// Whether this is a refusal: the model's reason for not answering.
     pub fn is_refusal(&self) -> bool {
         [Dialect::OpenaiChat, Dialect::OpenaiResponses]
             .into_iter()

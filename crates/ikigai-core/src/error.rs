@@ -1,10 +1,10 @@
-//! What can go wrong with a provider, in one shape for all of them.
+//! Failures of providers, in one form for all of them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ProviderData, Response};
 
-/// What kind of failure it is; this decides whether to try again.
+/// The kind of a failure, which decides whether to retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -12,37 +12,37 @@ use crate::{ProviderData, Response};
 pub enum ErrorKind {
     /// The key is missing, wrong or expired.
     Auth,
-    /// The key is good, but not for this model, region or feature.
+    /// The key is valid, but not for this model, region or feature.
     Permission,
-    /// The provider refuses the request as it is.
+    /// The provider rejected the request.
     InvalidRequest,
     /// The model, file or stored response does not exist.
     NotFound,
-    /// Too many requests or tokens just now.
+    /// Too many requests or tokens at the moment.
     RateLimit,
-    /// The money or the plan is used up.
+    /// The credit or the plan is used up.
     Quota,
     /// The prompt does not fit into the model's window.
     ContextTooLong,
-    /// The request has more bytes than the provider takes; another one may take more.
+    /// The request has more bytes than the provider accepts; another provider may accept more.
     RequestTooLarge,
     /// Blocked by a policy, as an error.
     ContentFiltered,
     /// The provider has no capacity.
     Overloaded,
-    /// The provider broke.
+    /// The provider failed.
     Server,
     /// It took too long.
     Timeout,
     /// The connection failed.
     Network,
-    /// Bytes that make no sense, or a stream that ended without its end.
+    /// Unreadable bytes, or a stream that ended without its end marker.
     Protocol,
     /// The caller stopped it.
     Cancelled,
     /// The model still wanted tools when the limit of steps was reached.
     StepLimit,
-    /// A hook of the program did not let the request pass.
+    /// A hook of the program stopped the request.
     Vetoed,
 }
 
@@ -54,7 +54,7 @@ pub enum ErrorKind {
 pub struct Error {
     /// What kind of failure it is.
     pub kind: ErrorKind,
-    /// The provider's message, unchanged, or ours where there was none.
+    /// The provider's message, unchanged, or our own if there was none.
     pub message: String,
     /// The HTTP status, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,16 +68,16 @@ pub struct Error {
     /// The parameter that the provider complains about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub param: Option<String>,
-    /// Who failed.
+    /// The provider that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// The provider's id of the request, for its support.
+    /// The provider's id of the request, to quote to its support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// How long the provider asks to wait, in milliseconds.
+    /// How long the provider asks you to wait, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
-    /// Is it worth trying again? Absent: the kind decides.
+    /// Whether it is worth trying again. Absent: the kind decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retryable: Option<bool>,
     /// The provider's own error object, size-limited, by dialect.
@@ -89,7 +89,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// A failure of one kind.
+    /// Creates a failure of this kind.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Error {
             kind,
@@ -107,12 +107,12 @@ impl Error {
         }
     }
 
-    /// Bytes that make no sense.
+    /// A protocol error: unreadable bytes.
     pub fn protocol(message: impl Into<String>) -> Self {
         Error::new(ErrorKind::Protocol, message)
     }
 
-    /// A request that cannot be what it says.
+    /// An invalid request.
     pub fn invalid_request(message: impl Into<String>) -> Self {
         Error::new(ErrorKind::InvalidRequest, message)
     }
@@ -122,7 +122,8 @@ impl Error {
         Error { param: Some(place.into()), ..Error::invalid_request(message) }
     }
 
-    /// Is it worth trying again? Quota, auth and refusals are not; rate limits and broken servers are.
+    /// Whether it is worth trying again. It is for rate limits and broken servers, but not for quota, authentication
+    /// and refusals.
     pub fn is_retryable(&self) -> bool {
         self.retryable.unwrap_or(match self.kind {
             ErrorKind::RateLimit
@@ -168,7 +169,7 @@ impl Error {
 }
 
 impl ErrorKind {
-    /// The kind's word, as it stands in JSON.
+    /// The kind as it is written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             ErrorKind::Auth => "auth",

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::{Block, Citation, CitedSource, Event, FoundSource, Text};
 
-/// Numbers the sources that an answer cites, from 1, and puts a mark after each passage that rests on one.
+/// Numbers the sources that an answer cites, from 1, and inserts a mark after each passage that a source supports.
 ///
-/// A source that is cited again keeps its number. Texts are taken as they stream ([`event`](Footnotes::event)) or whole
-/// ([`text`](Footnotes::text)); both number sources in the order of their citations. Marks are not put into blocks of code.
+/// A source that is cited again keeps its number. Texts can be streamed ([`event`](Footnotes::event)) or complete
+/// ([`text`](Footnotes::text)); both number sources in the order of their citations. No marks are inserted into code
+/// blocks.
 ///
 /// ```
 /// use ikigai_core::{Citation, Footnotes, Text};
@@ -58,7 +59,7 @@ const MOST_BRACKETS: usize = 2;
 const FEW: usize = 8;
 
 impl Footnotes {
-    /// No sources yet. `mark` writes the mark for a number.
+    /// Starts without sources. `mark` writes the mark for a number.
     pub fn new(mark: fn(usize) -> String) -> Self {
         Footnotes {
             mark,
@@ -74,11 +75,11 @@ impl Footnotes {
         }
     }
 
-    /// The text that the next event of a stream adds, with the marks that belong there. It may end a little before the text
-    /// that came; the answer's end brings the rest.
+    /// Returns the text that the next event of a stream adds, with its marks. It may lag a little behind the text that
+    /// has arrived; the end of the answer returns the rest.
     ///
-    /// A citation that comes after its passage is gone has no mark, but its source has a number: some providers send all
-    /// of them at the end.
+    /// A citation that arrives after its passage has been returned gets no mark, but its source gets a number: some
+    /// providers send all citations at the end.
     pub fn event(&mut self, event: &Event) -> String {
         let mut out = String::new();
         if !matches!(event, Event::Citation { .. }) {
@@ -109,7 +110,7 @@ impl Footnotes {
         out
     }
 
-    /// A whole text block, with its marks. Texts that follow one another are joined by nothing.
+    /// Returns a complete text block, with its marks. Adjacent texts are joined without a space.
     pub fn text(&mut self, text: &Text) -> String {
         let mut out = String::new();
         self.open(0, &mut out);
@@ -124,12 +125,13 @@ impl Footnotes {
         out
     }
 
-    /// The sources that have numbers, in their order.
+    /// The numbered sources, in order.
     pub fn sources(&self) -> &[FoundSource] {
         &self.sources
     }
 
-    /// The number of a citation's source, which is new or known. `None` for a source that nothing tells from others.
+    /// Returns the number of a citation's source, new or known. `None` for a source that cannot be distinguished from
+    /// others.
     pub fn number(&mut self, citation: &Citation) -> Option<usize> {
         let mut source = FoundSource::from(citation);
         if let (None, CitedSource::Document { index: Some(index), .. }) = (source.key(), &citation.source) {

@@ -1,7 +1,7 @@
 //! One format for every model: a superset of what Anthropic, OpenAI and Google Gemini can express, and pure
-//! translations between it and each wire dialect that lose nothing in silence.
+//! translations between it and each wire dialect, which never lose anything silently.
 //!
-//! This crate is data and functions: no I/O, no clock, no async, no randomness.
+//! This crate contains only data and functions: no I/O, no clock, no async, no randomness.
 //!
 //! The root holds the format itself: a [`Request`], its [`Message`]s and [`Block`]s, the [`Response`] and the [`Event`]s
 //! of a stream. Around it:
@@ -9,16 +9,16 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`wire`] | what goes to a provider and comes back: encoders, decoders, frames |
-//! | [`catalog`] | what is known about models: limits, prices, what a family takes |
-//! | [`provider`] | who serves them, where, and how they differ |
-//! | [`thinking`] | levels and budgets, and what a model makes of them |
+//! | [`catalog`] | facts about models: limits, prices, what a family accepts |
+//! | [`provider`] | the providers that serve them, their addresses, and how they differ |
+//! | [`thinking`] | levels and budgets, and what they mean for a model |
 //! | [`validate`] | the rules that requests, answers, events and arguments must meet |
-//! | [`server`] | what a program needs that serves these APIs itself |
-//! | [`pause`] | answers that a provider pauses: how often they are continued |
-//! | [`near`] | the nearest of many names |
+//! | [`server`] | tools for programs that serve these APIs themselves |
+//! | [`pause`] | answers that a provider pauses, and how often they are continued |
+//! | [`near`] | finding the names nearest to a misspelt one |
 //!
-//! Providers add fields and words all the time, so most structs and enums here are `#[non_exhaustive]`: a struct is made with
-//! `new` or `default`, and its public fields are assigned; a `match` needs an arm for what is newer than it.
+//! Providers add fields and values all the time, so most structs and enums here are `#[non_exhaustive]`. Create a
+//! struct with `new` or `default`, and assign its public fields; give a `match` a wildcard arm for newer variants.
 //!
 //! ```
 //! use ikigai_core::{FinishReason, Request, Response};
@@ -104,7 +104,7 @@ pub use tool::{
 };
 pub use usage::Usage;
 
-/// What goes over the wire: requests and answers in a [`Dialect`], streams and their frames.
+/// Everything that goes over the wire: requests and answers in a [`Dialect`], streams and their frames.
 ///
 /// The translations themselves are methods of [`Dialect`], [`StreamDecoder`](wire::StreamDecoder) and
 /// [`StreamEncoder`](wire::StreamEncoder).

@@ -1,12 +1,12 @@
-//! One value that bounds all work.
+//! Limits on all work.
 
 use crate::json::{Excess, check_shape};
 use crate::{Arguments, Error, ErrorKind, Response};
 
-/// How much a decoder or encoder takes on before it gives up with an error that names the limit.
+/// How much a decoder or encoder accepts before it fails with an error that names the limit.
 ///
-/// The default suits a client, which reads what a provider answers to its own requests. A server that reads what anybody
-/// sends wants [`Limits::server`]. Reading takes at most about four times as much memory as the limit on what is read.
+/// The default suits a client, which reads answers to its own requests. A server, which reads what anybody may send,
+/// should use [`Limits::server`]. Reading takes at most about four times as much memory as the limit on what is read.
 ///
 /// ```
 /// use ikigai_core::Limits;
@@ -18,18 +18,18 @@ use crate::{Arguments, Error, ErrorKind, Response};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of a whole request or answer.
+    /// Bytes of a complete request or answer.
     pub body: usize,
     /// Bytes of one event of a stream.
     pub event: usize,
-    /// Bytes of a whole stream: its events with all that is around the answer in them. What they add up to, the answer
-    /// itself, may have as many bytes as a whole one.
+    /// Bytes of a whole stream, including everything around the answer in its events. The answer that the events add up
+    /// to may have as many bytes as a complete one (`body`).
     pub stream: usize,
-    /// How many times its size compressed bytes may unpack to, once there is more than 1 MiB of them.
+    /// How many times their size compressed bytes may decompress to, once there is more than 1 MiB of them.
     pub ratio: usize,
     /// How deep JSON may be nested.
     pub depth: usize,
-    /// JSON values of a whole answer, or of one event: each takes many times its size once it is read.
+    /// JSON values of a complete answer, or of one event: each takes many times its size once it is read.
     pub values: usize,
     /// Content blocks of an answer, and of all messages of a request together.
     pub blocks: usize,
@@ -40,7 +40,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// For a client: room for the longest answers and for images in them.
+    /// Limits for a client, with room for the longest answers and for images in them.
     pub const fn client() -> Self {
         Limits {
             body: 32 << 20,
@@ -55,7 +55,7 @@ impl Limits {
         }
     }
 
-    /// For a server: tighter, since anybody may send anything.
+    /// Limits for a server, which are tighter because anybody may send anything.
     pub const fn server() -> Self {
         Limits {
             body: 32 << 20,
@@ -81,10 +81,10 @@ impl Limits {
         shape.map_err(|excess| self.excess(excess, ErrorKind::InvalidRequest, "the request")).map(drop)
     }
 
-    /// Checks the size and the shape of a JSON document that another side sent, before anything of it is read.
+    /// Checks the size and the shape of a received JSON document before any of it is read.
     ///
     /// # Errors
-    /// If it is too long, nested too deep, or has too many values.
+    /// If it is too long, nested too deeply, or has too many values.
     pub fn check_answer(&self, body: &[u8]) -> Result<(), Error> {
         self.check_size(body, ErrorKind::Protocol, "answer")?;
         self.check_answer_shape(body, "the answer")

@@ -21,27 +21,27 @@ pub enum Severity {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LossCode {
-    /// The wire format has no place for it; it was left out.
+    /// The wire format has no field for it; it was left out.
     NotInDialect,
-    /// The provider does not accept it, although its dialect has a place for it; it was left out or changed.
+    /// The provider does not accept it, although its dialect has a field for it; it was left out or changed.
     RefusedByProvider,
     /// The model does not accept it; it was left out or changed.
     RefusedByModel,
     /// The model accepts it, but it has no effect or is advised against.
     Discouraged,
-    /// Two wishes that exclude each other: one of them was given up.
+    /// Two settings exclude each other; one of them was dropped.
     Conflict,
-    /// A value out of range was brought into it.
+    /// A value was moved into its range.
     OutOfRange,
     /// It was written in another way that means nearly the same.
     Changed,
-    /// Sealed state that only its issuer can read; it stays behind.
+    /// Sealed state that only its issuer can read; it was left out.
     ForeignState,
-    /// A block, tool or field that only another dialect knows; it was left out.
+    /// A block, tool or field that only another dialect has; it was left out.
     ForeignContent,
-    /// A medium that cannot be carried in this place.
+    /// An image, document or sound that cannot be sent here.
     Media,
-    /// A name was respelled.
+    /// A name or id was changed.
     Renamed,
     /// Counts that do not add up.
     Inconsistent,
@@ -70,7 +70,7 @@ pub struct Loss {
     /// What happened to it, for programs.
     #[serde(default)]
     pub code: LossCode,
-    /// The thing, in the format's words: `thinking`, `top_k`, `image`.
+    /// The name of the thing in the format: `thinking`, `top_k`, `image`.
     pub what: String,
     /// Its place in the canonical request or response: `messages[3].content[0]`.
     #[serde(rename = "where")]
@@ -80,12 +80,12 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Something that was left out or changed.
+    /// Reports something that was left out or changed.
     pub fn new(code: LossCode, what: impl Into<String>, place: impl Into<String>, why: impl Into<String>) -> Self {
         Loss { severity: Severity::Loss, code, what: what.into(), place: place.into(), why: why.into() }
     }
 
-    /// Something worth knowing that cost nothing.
+    /// Reports something worth knowing that lost nothing.
     pub fn info(code: LossCode, what: impl Into<String>, place: impl Into<String>, why: impl Into<String>) -> Self {
         Loss { severity: Severity::Info, ..Loss::new(code, what, place, why) }
     }

@@ -9,7 +9,7 @@ use crate::content::TextOrBlocks;
 use crate::content::text_or_blocks;
 use crate::{Block, FoundSource, Level, ProviderData};
 
-/// Who speaks.
+/// The speaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -26,7 +26,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role's word, as it stands in JSON.
+    /// The role as it is written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Role::User => "user",
@@ -48,31 +48,31 @@ impl std::fmt::Display for Role {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Message {
-    /// Who speaks.
+    /// The speaker.
     pub role: Role,
-    /// What is said, in order. A plain text reads as one text block.
+    /// The content, in order. A plain string is read as one text block.
     #[serde(deserialize_with = "text_or_blocks")]
     #[cfg_attr(feature = "schema", schemars(with = "TextOrBlocks"))]
     pub content: Vec<Block>,
-    /// The provider that answered. Sealed state in this message goes back to it alone.
+    /// The provider that answered. Sealed state in this message goes back only to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
     /// The model that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The thinking level that was asked for.
+    /// The requested thinking level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Level>,
-    /// What the provider found besides what the texts cite. Never sent.
+    /// What the provider found in addition to what the texts cite. It is never sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<FoundSource>,
-    /// What a dialect has of its own.
+    /// Data that only one dialect has.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
 
 impl Message {
-    /// A message of one role.
+    /// Creates a message with this role.
     pub fn new(role: Role, content: impl Into<Content>) -> Self {
         let Content(content) = content.into();
         Message {
@@ -86,8 +86,8 @@ impl Message {
         }
     }
 
-    /// Takes out the calls of the provider's own tools that have no result and no text behind them. An answer that was cut
-    /// off may have some, and providers refuse a conversation that goes on from there.
+    /// Removes calls of provider-run tools that have no result and no text after them. An answer that was cut off may
+    /// have some, and providers refuse a conversation that continues from there.
     ///
     /// ```
     /// use ikigai_core::{Block, Message, ProviderCall, Role};
@@ -113,13 +113,13 @@ impl Message {
         });
     }
 
-    /// All its text, joined by nothing.
+    /// All its text, joined without a separator.
     pub fn text(&self) -> String {
         self.content.iter().filter_map(Block::as_text).collect()
     }
 }
 
-/// What a message can be made from: a text, a block, a list of blocks.
+/// The content of a message, made from a text, a block, or a list of blocks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Content(pub(crate) Vec<Block>);
 

@@ -8,12 +8,12 @@ use crate::catalog::{Catalog, Facts};
 use crate::provider::{Provider, Providers, Registry};
 use crate::{Level, UnknownLevel};
 
-/// A model as a person names it: `[provider:]model[/level]`.
+/// A model name as people write it: `[provider:]model[/level]`.
 ///
-/// The part before the first colon is a provider if there is one of that name. The last `/segment` is a level if it is
-/// one and the catalogue does not know the whole as a model. A name without a provider is looked up in the catalogue, then
-/// goes to the provider that claims its prefix (`claude-`, `gpt-`, …); with a provider, any name is accepted. Nothing is
-/// guessed: an unknown name is an error that lists the closest ones.
+/// The part before the first colon is the provider, if there is one of that name. The last `/segment` is the level, if
+/// it is one and the catalogue does not know the whole name as a model. A name without a provider is looked up in the
+/// catalogue, and then goes to the provider that claims its prefix (`claude-`, `gpt-`, …); with a provider, any name is
+/// accepted. Nothing is guessed: an unknown name is an error that lists the closest ones.
 ///
 /// ```
 /// use ikigai_core::{Level, ModelName};
@@ -90,13 +90,13 @@ impl ModelName {
         Registry::shared().parse(text)
     }
 
-    /// A model of a provider, both given by id.
+    /// Creates a name from the ids of a provider and a model.
     pub fn new(provider: impl Into<String>, id: impl Into<String>) -> ModelName {
         let id = id.into();
         ModelName { provider: provider.into(), model: id.clone(), id, level: None }
     }
 
-    /// The same with a level.
+    /// Adds a level.
     #[must_use]
     pub fn level(mut self, level: Level) -> ModelName {
         self.level = Some(level);

@@ -1,15 +1,15 @@
-//! Names that are nearly the same: for "did you mean".
+//! Finding similar names, for "did you mean".
 
 /// Longer words are not compared: the work grows with the square of the length.
 const LONGEST: usize = 128;
 
-/// The candidate closest to a word, if it is close enough to be what was meant.
+/// Returns the candidate closest to a word, if it is close enough to be what was meant.
 pub fn close<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let (distance, candidate) = rank(word, candidates, 1).into_iter().next()?;
     (distance <= word.chars().count().div_ceil(3).max(1)).then_some(candidate)
 }
 
-/// The candidates closest to a word, closest first, however far; no word twice.
+/// Returns the candidates closest to a word, closest first, however different; no candidate twice.
 pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>, count: usize) -> Vec<&'a str> {
     rank(word, candidates, count).into_iter().map(|(_, candidate)| candidate).collect()
 }

@@ -1,18 +1,18 @@
 //! Answers that a provider pauses while it runs its own tools: how often they are continued, and how they end then.
 //!
-//! A paused answer ([`Response::is_paused`](crate::Response::is_paused)) is sent back as the last message, and the provider
-//! goes on with it. One that is paused once more than [`MOST_CONTINUATIONS`] times is not complete, and a limit is why: it ends
-//! as at a token limit ([`GIVEN_UP`]), with a warning ([`given_up`]).
+//! A paused answer ([`Response::is_paused`](crate::Response::is_paused)) is sent back as the last message, and the
+//! provider continues it. If an answer pauses once more after [`MOST_CONTINUATIONS`] continuations, it is incomplete
+//! because of a limit: it ends as at a token limit ([`GIVEN_UP`]), with a warning ([`given_up`]).
 
 use crate::{Dialect, FinishReason, Loss, LossCode, Part, ProviderData};
 
 /// How often one answer is continued.
 pub const MOST_CONTINUATIONS: u32 = 10;
 
-/// How an answer ends that is paused once more.
+/// The finish reason of an answer that pauses once more.
 pub const GIVEN_UP: FinishReason = FinishReason::Length;
 
-/// What is told of such an answer.
+/// The warning for such an answer.
 pub fn given_up() -> Loss {
     let why = format!(
         "the provider paused its turn more than {MOST_CONTINUATIONS} times; the rest of the answer is left out"

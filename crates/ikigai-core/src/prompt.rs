@@ -1,4 +1,4 @@
-//! What a model is asked, as a value: messages to collect, extend and send to any model.
+//! Prompts as values: messages that you can collect, extend and send to any model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::validate::{Invalid, Problem, messages, refuse};
 use crate::{Block, Content, Message, Request, Role};
 
-/// What a model is asked: the system prompt and the messages of a conversation, in one list.
+/// A prompt: the system prompt and the messages of a conversation, in one list.
 ///
 /// ```
 /// use ikigai_core::{Prompt, Request, system, user};
@@ -27,12 +27,12 @@ pub fn system(text: impl Into<String>) -> Message {
     Message::system(text.into())
 }
 
-/// What the user says: a text, a block, or several.
+/// A user message: a text, a block, or several.
 pub fn user(content: impl Into<Content>) -> Message {
     Message::user(content)
 }
 
-/// What the model said. Blank text is left out, because providers refuse it.
+/// An assistant message. Blank text is left out, because providers refuse it.
 pub fn assistant(content: impl Into<Content>) -> Message {
     let mut message = Message::assistant(content);
     message.content.retain(|block| match block {
@@ -42,7 +42,7 @@ pub fn assistant(content: impl Into<Content>) -> Message {
     message
 }
 
-/// What a tool answered: a text, a JSON value, or blocks.
+/// The result of a tool call: a text, a JSON value, or blocks.
 ///
 /// ```
 /// use ikigai_core::{Block, tool_result};
@@ -57,7 +57,7 @@ pub fn tool_result(call_id: impl Into<String>, value: impl Into<Content>) -> Mes
 }
 
 impl Prompt {
-    /// A conversation from its messages.
+    /// Creates a conversation from its messages.
     pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
         messages.into_iter().collect()
     }
@@ -77,19 +77,19 @@ impl Prompt {
         self.messages.len()
     }
 
-    /// Is it empty?
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
-    /// The conversation with one more message.
+    /// Adds a message to the conversation.
     #[must_use]
     pub fn with(mut self, message: Message) -> Self {
         self.messages.push(message);
         self
     }
 
-    /// The conversation with a system prompt, unless it has one already.
+    /// Adds a system prompt, unless the conversation has one already.
     #[must_use]
     pub fn or_system(mut self, text: impl Into<String>) -> Self {
         if self.messages.iter().all(|message| message.role != Role::System) {
@@ -109,7 +109,7 @@ impl Prompt {
     /// ```
     ///
     /// # Errors
-    /// If a hard rule is broken. The error lists all problems, also the soft ones.
+    /// If a hard rule is broken. The error lists all problems, including soft ones.
     pub fn validate(&self) -> Result<(), Invalid> {
         refuse(self.problems())
     }
@@ -136,7 +136,7 @@ impl Prompt {
 
 impl Request {
     /// Adds a conversation. Its first system message goes to [`Request::system`]; any further one, which
-    /// [`Prompt::validate`] refuses, stays in its place.
+    /// [`Prompt::validate`] rejects, stays in its place.
     #[must_use]
     pub fn prompt(mut self, prompt: Prompt) -> Self {
         let mut is_first = true;

@@ -74,7 +74,7 @@ fn what_a_context_must_not_be() {
     insta::assert_snapshot!(told(&Prompt::default()), @"messages: there is no message; add a user message");
     insta::assert_snapshot!(told(&Prompt::new([system("Be brief")])), @"messages: there is no message; add a user message");
     insta::assert_snapshot!(told(&Prompt::new([system("a"), user("b"), system("c")])), @"messages[2]: this is a second system message; join them into one");
-    insta::assert_snapshot!(told(&Prompt::new([system("a"), assistant("b"), user("c")])), @"messages[1]: the conversation begins with the role assistant; some providers want a user message first");
+    insta::assert_snapshot!(told(&Prompt::new([system("a"), assistant("b"), user("c")])), @"messages[1]: the conversation begins with the role assistant; some providers require a user message first");
     let plain_tool = Message::new(Role::Tool, "x");
     insta::assert_snapshot!(told(&Prompt::new([user("a"), plain_tool])), @"messages[1].content[0]: the tool message does not say which call it answers; use a tool_result block with its `tool_call_id`");
     insta::assert_snapshot!(told(&Prompt::new([user("a"), assistant(Block::tool_call("c", "f", Map::new())), user("b")])), @"messages[1].content[0]: the tool call `c` (f) has no result; add a tool_result for it to the next message, or leave the call out");

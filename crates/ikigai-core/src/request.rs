@@ -1,4 +1,4 @@
-//! What is asked of a model.
+//! Requests to a model.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use crate::content::TextOrBlocks;
 use crate::content::text_or_blocks;
 use crate::{Block, CacheHint, Json, Message, ProviderData, Thinking, Tool, ToolChoice};
 
-/// Everything that is asked of a model, in the words of no provider.
+/// A request to a model, independent of any provider.
 ///
 /// ```
 /// use ikigai_core::{Level, Request};
@@ -27,7 +27,7 @@ use crate::{Block, CacheHint, Json, Message, ProviderData, Thinking, Tool, ToolC
 pub struct Request {
     /// The model's id, as its provider names it.
     pub model: String,
-    /// The system prompt, apart from the messages. A plain text reads as one text block.
+    /// The system prompt, separate from the messages. A plain string is read as one text block.
     #[serde(deserialize_with = "text_or_blocks", skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "TextOrBlocks"))]
     pub system: Vec<Block>,
@@ -39,13 +39,13 @@ pub struct Request {
     /// The tools that the model may use.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Tool>,
-    /// Must the model use a tool? Absent: it decides.
+    /// Whether the model must use a tool. Absent: it decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
-    /// May the model call several tools at once? Absent: the provider's default.
+    /// Whether the model may call several tools at once. Absent: the provider's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel_tool_calls: Option<bool>,
-    /// Room for the visible answer, in tokens. Absent, or -1 in JSON: the provider's default.
+    /// The limit on the visible answer, in tokens. Absent, or -1 in JSON: the provider's default.
     #[serde(deserialize_with = "minus_one_is_absent", skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<i64>,
     /// Randomness, 0 to 2.
@@ -60,13 +60,13 @@ pub struct Request {
     /// Texts that end the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stop: Vec<String>,
-    /// For answers that repeat, as far as the provider can.
+    /// Makes answers repeatable, as far as the provider supports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<i64>,
-    /// Against repeating tokens by how often they came, -2 to 2.
+    /// Penalises tokens by how often they have already appeared, -2 to 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frequency_penalty: Option<f64>,
-    /// Against repeating tokens that came at all, -2 to 2.
+    /// Penalises tokens that have already appeared at all, -2 to 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub presence_penalty: Option<f64>,
     /// The form of the answer. Absent: text.
@@ -78,10 +78,10 @@ pub struct Request {
     /// Labels for the caller's own use, such as `user_id`.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
-    /// Is the answer wanted as a stream? Absent: not said.
+    /// Whether the answer should be streamed. Absent: not specified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<bool>,
-    /// What a dialect has of its own.
+    /// Data that only one dialect has.
     #[serde(skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
@@ -95,7 +95,7 @@ pub enum OutputFormat {
     /// Text.
     #[default]
     Text,
-    /// Some JSON value.
+    /// Any JSON value.
     Json,
     /// JSON that matches a schema.
     JsonSchema(JsonSchemaFormat),
@@ -106,7 +106,7 @@ pub enum OutputFormat {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct JsonSchemaFormat {
-    /// A name for it; some providers want one.
+    /// Its name; some providers require one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// What it is for, for the model to read.
@@ -114,10 +114,10 @@ pub struct JsonSchemaFormat {
     pub description: Option<String>,
     /// The JSON Schema, with the order of its keys kept.
     pub schema: Json,
-    /// Must the provider hold the model to the schema? Absent: the provider's default.
+    /// Whether the provider must enforce the schema. Absent: the provider's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
-    /// What a dialect has of its own.
+    /// Data that only one dialect has.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
@@ -130,13 +130,13 @@ pub struct CacheOptions {
     /// Requests with the same key are sent to the same cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// Let the provider choose what to cache, up to the last block.
+    /// Lets the provider choose what to cache, up to the last block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub automatic: Option<CacheHint>,
 }
 
 impl JsonSchemaFormat {
-    /// A schema with a name; the rest is left to the provider.
+    /// Creates a schema with a name; the rest is left to the provider.
     pub fn new(name: impl Into<String>, schema: impl Into<Json>) -> Self {
         JsonSchemaFormat {
             name: Some(name.into()),

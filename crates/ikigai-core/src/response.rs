@@ -1,4 +1,4 @@
-//! What a model answered.
+//! Answers from a model.
 
 use std::collections::HashSet;
 
@@ -11,29 +11,29 @@ use crate::{
 
 /// Why an answer ended.
 ///
-/// The provider's own word stays in [`Response::provider_data`].
+/// The provider's own value is kept in [`Response::provider_data`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FinishReason {
-    /// The model was done.
+    /// The model finished.
     Stop,
-    /// The token limit cut it off.
+    /// The answer was cut off by the token limit.
     Length,
-    /// It waits for the results of its tool calls.
+    /// The model waits for the results of its tool calls.
     ToolUse,
     /// A filter or a refusal ended it.
     ContentFilter,
-    /// It broke.
+    /// The answer broke off.
     Error,
-    /// The provider gave no reason, or one that has no mapping.
+    /// The provider gave no reason, or an unknown one.
     #[default]
     Unknown,
 }
 
 impl FinishReason {
-    /// The reason's word, as it stands in JSON.
+    /// The reason as it is written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             FinishReason::Stop => "stop",
@@ -68,17 +68,17 @@ pub struct Response {
     pub content: Vec<Block>,
     /// Why it ended.
     pub finish_reason: FinishReason,
-    /// What the provider found that is tied neither to a passage nor to a result; see [`sources`](Response::sources()) for
-    /// all of them.
+    /// Sources that the provider found but tied neither to a passage nor to a result; see
+    /// [`sources`](Response::sources()) for all sources.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<FoundSource>,
-    /// What it took; absent when the provider did not say.
+    /// The tokens used; absent if the provider did not report them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// What broke it, when `finish_reason` is `error`.
+    /// What went wrong, if `finish_reason` is `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<Error>>,
-    /// What a dialect has of its own.
+    /// Data that only one dialect has.
     #[serde(skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
     /// What the caller should know: losses of the request, counts that do not add up.
@@ -87,17 +87,17 @@ pub struct Response {
 }
 
 impl Response {
-    /// An answer that ended for this reason; everything else is a field.
+    /// Creates an answer that ended for this reason; everything else is a field.
     pub fn new(content: impl Into<Content>, finish_reason: FinishReason) -> Self {
         Response { content: content.into().0, finish_reason, ..Response::default() }
     }
 
-    /// All its text, joined by nothing. A refusal is not in it: see [`refusal`](Response::refusal).
+    /// All its text, joined without a separator. It does not include a refusal: see [`refusal`](Response::refusal).
     pub fn text(&self) -> String {
         self.text_blocks().filter(|block| !block.is_refusal()).map(|block| block.text.as_str()).collect()
     }
 
-    /// The model's words for why it does not answer, where the provider tells them from an answer.
+    /// The model's reason for not answering, if the provider marks it as a refusal.
     pub fn refusal(&self) -> Option<String> {
         let mut refusals = self.text_blocks().filter(|block| block.is_refusal()).map(|block| block.text.as_str());
         let first = refusals.next()?;
@@ -111,7 +111,7 @@ impl Response {
         })
     }
 
-    /// All its visible thinking, joined by nothing.
+    /// All its visible thinking, joined without a separator.
     pub fn thinking(&self) -> String {
         self.content
             .iter()
@@ -127,14 +127,14 @@ impl Response {
         self.content.iter().filter_map(Block::as_tool_call)
     }
 
-    /// The citations, in order, each with the passage of the answer that it stands on.
+    /// The citations, in order, each with the passage of the answer that it refers to.
     pub fn citations(&self) -> impl Iterator<Item = (&str, &Citation)> {
         self.text_blocks()
             .flat_map(|text| text.citations.iter().map(|citation| (citation.passage(&text.text), citation)))
     }
 
-    /// Everything that the answer rests on, each source once: what its texts cite, what the provider's tools gave, and what
-    /// is tied to neither.
+    /// All sources of the answer, without duplicates: those that its texts cite, those that the provider's tools found,
+    /// and those that are tied to neither.
     pub fn sources(&self) -> Vec<FoundSource> {
         let cited = self.citations().map(|(_, citation)| FoundSource::from(citation));
         let results = self.content.iter().filter_map(|block| match block {
@@ -148,13 +148,13 @@ impl Response {
         sources
     }
 
-    /// Whether the provider paused in the middle of its own tools. Send the same request again with this answer as its
-    /// last message, and [`append`](Response::append) what comes.
+    /// Whether the provider paused in the middle of its own tools. If so, send the same request again with this answer
+    /// as its last message, and [`append`](Response::append) the result.
     pub fn is_paused(&self) -> bool {
         pause::is_pause(&self.provider_data)
     }
 
-    /// Goes on with a later answer of the same turn: content and counts are added up, and it ends as the later one did.
+    /// Appends a later answer of the same turn: content and counts are added up, and the end is that of the later one.
     pub fn append(&mut self, later: Response) {
         self.content.extend(later.content);
         self.sources.extend(later.sources);
@@ -171,15 +171,15 @@ impl Response {
         self.warnings.extend(later.warnings);
     }
 
-    /// The answer's text read as JSON, as structured output gives it.
+    /// Parses the text of the answer as JSON, for structured output.
     ///
     /// # Errors
-    /// When the text is no JSON.
+    /// If the text is not JSON.
     pub fn object(&self) -> Result<Value, serde_json::Error> {
         serde_json::from_str(&self.text())
     }
 
-    /// The answer as a message, to go on with the conversation. `provider` says who issued it.
+    /// Turns the answer into a message, to continue the conversation. `provider` is the provider that issued it.
     pub fn into_message(mut self, provider: impl Into<String>) -> Message {
         self.provider_data.without(Part::Answer);
         for data in self.content.iter_mut().filter_map(Block::provider_data_mut) {

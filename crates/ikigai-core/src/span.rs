@@ -1,19 +1,20 @@
-//! Places in texts, and the units that they are counted in.
+//! Positions in texts, and the units in which they are counted.
 
 use serde::{Deserialize, Serialize};
 
-/// A range of a text in UTF-8 bytes, with an exclusive end, on character boundaries. A point has its start as its end.
+/// A range of a text in UTF-8 bytes, with an exclusive end, on character boundaries. In an empty range, a point, the
+/// start equals the end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Span {
     /// The first byte.
     pub start: usize,
-    /// The byte behind the last.
+    /// The byte after the last.
     pub end: usize,
 }
 
 impl Span {
-    /// From one byte to another.
+    /// Creates a span from one byte to another.
     pub fn new(start: usize, end: usize) -> Self {
         Span { start, end }
     }

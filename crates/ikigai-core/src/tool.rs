@@ -1,4 +1,4 @@
-//! Tools: what a model may call.
+//! Tools that a model may call.
 
 mod built_in;
 
@@ -22,15 +22,15 @@ pub use built_in::{CodeExecution, FileSearch, SearchContextSize, UserLocation, W
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Tool {
-    /// A tool of one dialect, such as a connection to an MCP server, kept whole.
+    /// A tool of one dialect, such as a connection to an MCP server, kept unchanged.
     Other(OtherTool),
-    /// A tool that the provider runs by itself.
+    /// A tool that the provider runs.
     BuiltIn(BuiltIn),
     /// A function that the caller runs.
     Function(Function),
 }
 
-/// A tool that the provider runs by itself.
+/// A tool that the provider runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -59,7 +59,7 @@ macro_rules! of_any {
 }
 
 impl BuiltIn {
-    /// Which tool it is; its word is the name by which it can be chosen.
+    /// Which tool it is. Its name in JSON is the name by which a tool choice can select it.
     pub fn tool(&self) -> ProviderTool {
         match self {
             BuiltIn::WebSearch(_) => ProviderTool::WebSearch,
@@ -69,17 +69,17 @@ impl BuiltIn {
         }
     }
 
-    /// What a dialect has of its own.
+    /// Data that only one dialect has.
     pub fn provider_data(&self) -> &ProviderData {
         of_any!(self, tool => &tool.provider_data)
     }
 
-    /// The same, to change it.
+    /// Mutable access to the same data.
     pub fn provider_data_mut(&mut self) -> &mut ProviderData {
         of_any!(self, tool => &mut tool.provider_data)
     }
 
-    /// Wish that the provider caches the tools up to here.
+    /// Asks the provider to cache the tools up to here.
     pub fn cache(&self) -> Option<&CacheHint> {
         of_any!(self, tool => tool.cache.as_ref())
     }
@@ -104,13 +104,13 @@ pub struct Function {
     /// JSON Schema of its arguments, with the order of its keys kept.
     #[serde(default = "no_parameters")]
     pub parameters: Json,
-    /// Must the provider hold the model to the schema, where it can?
+    /// Whether the provider must enforce the schema, if it can.
     #[serde(default = "yes")]
     pub strict: bool,
-    /// Wish that the provider caches the tools up to here.
+    /// Asks the provider to cache the tools up to here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheHint>,
-    /// What a dialect has of its own.
+    /// Data that only one dialect has.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
@@ -134,7 +134,7 @@ enum OtherTag {
     Other,
 }
 
-/// Must the model use a tool?
+/// Whether the model must use a tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -171,33 +171,33 @@ impl Tool {
         Tool::Function(Function::new(name, description))
     }
 
-    /// A tool of one dialect, kept whole.
+    /// A tool of one dialect, kept unchanged.
     pub fn other(other: Other) -> Self {
         Tool::Other(OtherTool { tag: OtherTag::Other, other })
     }
 
-    /// The provider searches the web.
+    /// A web search that the provider runs.
     pub fn web_search() -> Self {
         Tool::BuiltIn(BuiltIn::WebSearch(WebSearch::default()))
     }
 
-    /// The provider reads pages.
+    /// A page reader that the provider runs.
     pub fn web_fetch() -> Self {
         Tool::BuiltIn(BuiltIn::WebFetch(WebFetch::default()))
     }
 
-    /// The provider runs the model's code.
+    /// Code execution that the provider runs.
     pub fn code_execution() -> Self {
         Tool::BuiltIn(BuiltIn::CodeExecution(CodeExecution::default()))
     }
 
-    /// The provider searches these stores of files.
+    /// A search in these file stores, which the provider runs.
     pub fn file_search(stores: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let stores = stores.into_iter().map(Into::into).collect();
         Tool::BuiltIn(BuiltIn::FileSearch(FileSearch { stores, ..FileSearch::default() }))
     }
 
-    /// The JSON Schema of the arguments. No effect on a dialect's own tool.
+    /// Sets the JSON Schema of the arguments. Has no effect on a dialect's own tool.
     #[must_use]
     pub fn parameters(mut self, schema: impl Into<Json>) -> Self {
         if let Tool::Function(function) = &mut self {
@@ -206,7 +206,7 @@ impl Tool {
         self
     }
 
-    /// Lets the model's arguments differ from the schema. No effect on a dialect's own tool.
+    /// Lets the model's arguments differ from the schema. Has no effect on a dialect's own tool.
     #[must_use]
     pub fn lenient(mut self) -> Self {
         if let Tool::Function(function) = &mut self {
@@ -215,7 +215,7 @@ impl Tool {
         self
     }
 
-    /// The function's name; none for a dialect's own tool.
+    /// The function's name; `None` for a dialect's own tool.
     pub fn name(&self) -> Option<&str> {
         self.as_function().map(|function| function.name.as_str())
     }

@@ -1,4 +1,4 @@
-//! Tokens, counted once.
+//! Token counts.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Loss, LossCode, Part, ProviderData, ProviderTool};
 
-/// How many tokens an answer took: disjoint counts, so that their sum is the total.
+/// How many tokens an answer used. The counts do not overlap, so their sum is the total.
 ///
 /// ```
 /// use ikigai_core::Usage;
@@ -22,22 +22,22 @@ use crate::{Loss, LossCode, Part, ProviderData, ProviderTool};
 pub struct Usage {
     /// Prompt tokens, without the cached ones.
     pub input_tokens: u64,
-    /// Answer tokens, without thinking where the provider tells them apart.
+    /// Answer tokens, without thinking if the provider counts it separately.
     pub output_tokens: u64,
-    /// Thinking tokens, where the provider tells.
+    /// Thinking tokens, if the provider reports them.
     pub thinking_tokens: u64,
     /// Prompt tokens read from the provider's cache.
     pub cache_read_tokens: u64,
     /// Prompt tokens written to the provider's cache.
     pub cache_write_tokens: u64,
-    /// How often the provider ran its own tools, as far as it counts them.
+    /// How often the provider ran its own tools, if it reports that.
     pub provider_calls: BTreeMap<ProviderTool, u64>,
-    /// What a dialect has of its own: service tier, counts by modality, its own total where that differs.
+    /// Data that only one dialect has: service tier, counts by modality, its own total if that differs.
     pub provider_data: ProviderData,
 }
 
 impl Usage {
-    /// The counts that every provider gives: prompt tokens and answer tokens.
+    /// Creates usage from the counts that every provider gives: prompt tokens and answer tokens.
     pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
         Usage { input_tokens, output_tokens, ..Usage::default() }
     }
@@ -52,7 +52,7 @@ impl Usage {
         self.input_tokens.saturating_add(self.cached_tokens())
     }
 
-    /// The whole answer: what is visible and what was thought.
+    /// The whole answer: the visible part and the thinking.
     pub fn completion_tokens(&self) -> u64 {
         self.output_tokens.saturating_add(self.thinking_tokens)
     }
@@ -77,7 +77,7 @@ impl Usage {
         Some(Loss::info(LossCode::Inconsistent, "usage", "usage.total_tokens", why))
     }
 
-    /// The counts of both. What a dialect has of its own is not to be added up: it is the later one's.
+    /// Adds up the counts of both. Data that only one dialect has cannot be added up, so it is that of the later one.
     ///
     /// ```
     /// use ikigai_core::Usage;
@@ -115,9 +115,9 @@ impl Usage {
 struct UsageJson<'a> {
     /// Prompt tokens, without the cached ones.
     input_tokens: u64,
-    /// Answer tokens, without thinking where the provider tells them apart.
+    /// Answer tokens, without thinking if the provider counts it separately.
     output_tokens: u64,
-    /// Thinking tokens, where the provider tells.
+    /// Thinking tokens, if the provider reports them.
     thinking_tokens: u64,
     /// `cache_read_tokens` and `cache_write_tokens` together. Written, not read.
     cached_tokens: u64,
@@ -127,7 +127,7 @@ struct UsageJson<'a> {
     cache_write_tokens: u64,
     /// The sum of all counts. Written, not read.
     total_tokens: u64,
-    /// How often the provider ran its own tools, as far as it counts them.
+    /// How often the provider ran its own tools, if it reports that.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     provider_calls: &'a BTreeMap<ProviderTool, u64>,
     /// What a dialect has of its own.

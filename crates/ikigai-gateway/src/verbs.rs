@@ -185,7 +185,7 @@ fn listed(id: String, facts: &Facts) -> ListedModel {
 
 /// The error of pictures and sounds, which are not passed on.
 pub(crate) fn media() -> Error {
-    let message = "the gateway does not pass on image generation, speech and transcription; ask the provider itself";
+    let message = "the gateway does not pass on image generation, speech and transcription; ask the provider directly";
     Error::new(ErrorKind::NotFound, message)
 }
 

@@ -184,7 +184,7 @@ impl Script {
     /// Reads a script: JSON when the file's name ends in `.json`, else TOML. `file` is for error messages.
     ///
     /// # Errors
-    /// When it is no script; the error names file, line, column and reason.
+    /// If it is no script; the error names file, line, column and reason.
     pub fn read(text: &str, file: &str) -> Result<Self, ScriptError> {
         if file.ends_with(".json") { Script::from_json(text, file) } else { Script::from_toml(text, file) }
     }
@@ -192,7 +192,7 @@ impl Script {
     /// Reads a script from TOML.
     ///
     /// # Errors
-    /// As [`read`](Script::read).
+    /// Same as [`read`](Script::read).
     pub fn from_toml(text: &str, file: &str) -> Result<Self, ScriptError> {
         let script = toml::from_str(text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -209,7 +209,7 @@ impl Script {
     /// Reads a script from JSON.
     ///
     /// # Errors
-    /// As [`read`](Script::read).
+    /// Same as [`read`](Script::read).
     pub fn from_json(text: &str, file: &str) -> Result<Self, ScriptError> {
         let mut json = serde_json::Deserializer::from_str(text);
         let script = serde_path_to_error::deserialize(&mut json).map_err(|error| {

@@ -130,7 +130,7 @@ impl Sim {
     /// Starts one with the default set-up, on a free port of this machine.
     ///
     /// # Errors
-    /// When it cannot listen.
+    /// If it cannot listen.
     pub async fn start() -> Result<Self, StartError> {
         Sim::with(Config::default()).await
     }
@@ -138,7 +138,7 @@ impl Sim {
     /// Starts one.
     ///
     /// # Errors
-    /// When it cannot listen.
+    /// If it cannot listen.
     pub async fn with(mut config: Config) -> Result<Self, StartError> {
         if config.token.is_none() && config.keys.is_empty() {
             config.token = Some(random());

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// file, with or without `sqlite:` before it; `:memory:` is gone when the store is.
 ///
 /// # Errors
-/// As [`Sqlite::open`](crate::Sqlite::open) and [`Postgres::open`](crate::Postgres::open). An engine that this program was
+/// Same as [`Sqlite::open`](crate::Sqlite::open) and [`Postgres::open`](crate::Postgres::open). An engine that this program was
 /// built without is an error, too.
 pub async fn open(location: &str) -> Result<Arc<dyn Store>> {
     let location = location.trim();
@@ -59,7 +59,7 @@ async fn postgres(_: &str) -> Result<Arc<dyn Store>> {
 /// It is a text for [`open`].
 ///
 /// # Errors
-/// When there is no such place, as for a user without a home, or its path is not UTF-8.
+/// If there is no such place, as for a user without a home, or its path is not UTF-8.
 pub fn default_location() -> Result<String> {
     let data = || etcetera::choose_base_strategy().ok().map(|places| places.data_dir());
     location(|name| std::env::var_os(name), data)

@@ -70,7 +70,7 @@ impl Recording {
     /// Begins an answer in a conversation. The message says who answers and at which level; its content is what comes.
     ///
     /// # Errors
-    /// When there is no such conversation, or the database fails.
+    /// If there is no such conversation, or the database fails.
     pub async fn begin(store: Arc<dyn Store>, conversation: ConversationId, mut answers: Message) -> Result<Recording> {
         answers.content.clear();
         let id = store.begin(conversation, answers.clone()).await?;
@@ -87,7 +87,7 @@ impl Recording {
     /// Takes the next event of the stream. It is kept a moment later; this waits only when the database cannot keep up.
     ///
     /// # Errors
-    /// When what was pushed before could not be kept. It is told once; `finish` still keeps the whole answer.
+    /// If what was pushed before could not be kept. It is told once; `finish` still keeps the whole answer.
     pub async fn push(&mut self, event: Event) -> Result<()> {
         match self.steps.send(Step::Event(event)).await {
             Ok(()) => Ok(()),
@@ -99,7 +99,7 @@ impl Recording {
     /// as it was begun.
     ///
     /// # Errors
-    /// When the database fails, or the conversation was deleted meanwhile.
+    /// If the database fails, or the conversation was deleted meanwhile.
     pub async fn finish(mut self, mut entry: Entry) -> Result<Stored> {
         // Whether the pieces could be kept does not matter any more.
         let _ = self.steps.send(Step::End).await;
@@ -114,7 +114,7 @@ impl Recording {
     /// Keeps what has come as an answer that was [`Cut`](State::Cut).
     ///
     /// # Errors
-    /// When the database fails, or the conversation was deleted meanwhile.
+    /// If the database fails, or the conversation was deleted meanwhile.
     pub async fn cut(self) -> Result<Stored> {
         let Recording { id, store, steps, keeper, .. } = self;
         drop(steps);

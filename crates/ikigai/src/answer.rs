@@ -1,4 +1,4 @@
-//! What a model answered, and what it took.
+//! A model's answer, with its usage and cost.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,10 +10,10 @@ use serde_json::Value;
 use crate::error::Attempt;
 use crate::upstream::RateLimits;
 
-/// One request and its answer. A turn with tools has several.
+/// One request and its answer. A turn with tools has several steps.
 ///
-/// A provider that runs tools of its own may pause in the middle of an answer; the requests that it then takes to finish it
-/// are one step, with their tokens and costs added up.
+/// A provider that runs its own tools may pause in the middle of an answer. All requests needed to finish such an
+/// answer count as one step, with their tokens and costs added up.
 #[derive(Debug, Clone)]
 pub struct Step {
     pub(crate) response: Response,
@@ -49,7 +49,7 @@ impl Step {
         &self.model
     }
 
-    /// The provider's id of the request, for its support.
+    /// The provider's id of the request, to quote to its support.
     pub fn request_id(&self) -> Option<&str> {
         self.request_id.as_deref()
     }
@@ -60,10 +60,10 @@ impl Step {
     }
 }
 
-/// A model's answer, with everything that led to it. Printed, it is its text.
+/// A model's answer, with everything that led to it. `Display` prints its text.
 ///
-/// When tools were run, the answer is that of the last step; [`usage`](Answer::usage) and [`cost`](Answer::cost) are those
-/// of all of them.
+/// If tools were run, the answer is that of the last step; [`usage`](Answer::usage) and [`cost`](Answer::cost) cover
+/// all steps.
 #[derive(Debug, Clone)]
 pub struct Answer {
     earlier: Vec<Step>,
@@ -88,17 +88,17 @@ impl Answer {
         }
     }
 
-    /// All its text, concatenated.
+    /// All text of the answer, concatenated.
     pub fn text(&self) -> String {
         self.last.response.text()
     }
 
-    /// All its visible thinking, concatenated.
+    /// All visible thinking in the answer, concatenated.
     pub fn thinking(&self) -> String {
         self.last.response.thinking()
     }
 
-    /// The text read as JSON.
+    /// Parses the text as JSON.
     ///
     /// # Errors
     /// If the text is not JSON.
@@ -106,17 +106,17 @@ impl Answer {
         self.last.response.object()
     }
 
-    /// The answer in blocks.
+    /// The answer as blocks.
     pub fn content(&self) -> &[Block] {
         &self.last.response.content
     }
 
-    /// The tool calls that wait for results.
+    /// The tool calls that are waiting for results.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.last.response.tool_calls()
     }
 
-    /// Its citations, each with the passage of the text that rests on it.
+    /// The citations in the answer, each with the passage of the text that it supports.
     ///
     /// ```
     /// # fn f(answer: ikigai::Answer) {
@@ -129,7 +129,7 @@ impl Answer {
         self.last.response.citations()
     }
 
-    /// Everything that the answer rests on, each source once: what it cites, and what the provider's tools found in all
+    /// All sources of the answer, without duplicates: those it cites, and those that the provider's tools found in all
     /// steps.
     pub fn sources(&self) -> Vec<FoundSource> {
         let mut seen = HashSet::new();
@@ -139,7 +139,7 @@ impl Answer {
         sources
     }
 
-    /// Why it ended. `Length` means that it is cut off.
+    /// Why the answer ended. `Length` means that it was cut off.
     pub fn finish_reason(&self) -> FinishReason {
         self.last.response.finish_reason
     }
@@ -166,7 +166,7 @@ impl Answer {
         &self.last.model.provider
     }
 
-    /// The provider's id of the request, for its support.
+    /// The provider's id of the request, to quote to its support.
     pub fn request_id(&self) -> Option<&str> {
         self.last.request_id()
     }
@@ -176,7 +176,7 @@ impl Answer {
         &self.last.limits
     }
 
-    /// What was left out or changed on the way to the provider, and what else is worth knowing, of all steps.
+    /// What was left out or changed on the way to the provider, and anything else worth knowing, from all steps.
     pub fn warnings(&self) -> impl Iterator<Item = &Loss> {
         self.steps().flat_map(|step| &step.response.warnings)
     }
@@ -186,22 +186,22 @@ impl Answer {
         self.earlier.iter().chain(std::iter::once(&self.last))
     }
 
-    /// The messages that this turn adds to the conversation: answers and the results of tools.
+    /// The messages that this turn adds to the conversation: answers and tool results.
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }
 
-    /// The tries that failed before this answer came.
+    /// The failed attempts before this answer.
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts
     }
 
-    /// The last answer, whole.
+    /// The complete last response.
     pub fn response(&self) -> &Response {
         &self.last.response
     }
 
-    /// The last answer, whole.
+    /// The complete last response.
     pub fn into_response(self) -> Response {
         self.last.response
     }

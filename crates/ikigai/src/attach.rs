@@ -9,7 +9,8 @@ use crate::error::{Error, Reason};
 /// The largest file that is attached: providers take no more in one request.
 const LARGEST: u64 = 100 << 20;
 
-/// Puts files into a message. What they are is told by their bytes, or else by their name: pictures, sounds, texts, documents.
+/// Attaches files to a message: pictures, sounds, texts, documents. Their type is detected from the bytes, or else from
+/// the name.
 ///
 /// ```
 /// use ikigai::{Attach as _, user};
@@ -28,7 +29,7 @@ pub trait Attach: Sized {
     /// Nothing else than a path is understood, but any path is: do not pass on what a stranger typed.
     ///
     /// # Errors
-    /// When the file cannot be read, is empty, or is larger than 100 MB; and outside a tokio runtime.
+    /// If the file cannot be read, is empty, or is larger than 100 MB; and outside a tokio runtime.
     fn attach_file(self, path: impl Into<PathBuf>) -> impl Future<Output = Result<Self, Error>> + Send;
 
     /// Adds what is at an address, for the provider to fetch. Nothing is fetched here.
@@ -37,7 +38,7 @@ pub trait Attach: Sized {
     /// Adds bytes that are here already, under a name.
     ///
     /// # Errors
-    /// When there are none, or more than 100 MB.
+    /// If there are none, or more than 100 MB.
     fn attach_bytes(self, name: impl Into<String>, bytes: impl AsRef<[u8]>) -> Result<Self, Error>;
 }
 

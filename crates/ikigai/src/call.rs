@@ -115,7 +115,7 @@ impl Prepared {
             }
             seen = ready.len();
             if seen > MOST_BEFORE_WORDS {
-                let told = format!("more than {MOST_BEFORE_WORDS} events came before the first words");
+                let told = format!("more than {MOST_BEFORE_WORDS} events arrived before the first words");
                 return Err(live.head.failure(ikigai_core::Error::protocol(told)));
             }
         }
@@ -148,7 +148,7 @@ impl Live {
             }
             std::task::ready!(self.patience.poll(cx));
         }
-        let what = if self.has_begun { "no further event came" } else { "no event came" };
+        let what = if self.has_begun { "no further event arrived" } else { "no event arrived" };
         Poll::Ready(Some(Err(too_late(what, self.patience.limit()))))
     }
 

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::model::Model;
 use crate::stream::AnswerStream;
 
-/// A conversation: what was said so far, and the model that answers next.
+/// A conversation: the messages so far, and the model that answers next.
 ///
 /// ```
 /// # async fn f() -> Result<(), ikigai::Error> {
@@ -24,8 +24,8 @@ use crate::stream::AnswerStream;
 /// # }
 /// ```
 ///
-/// Each provider's own reasoning state stays in the history and goes back to that provider alone, however often the model
-/// is switched.
+/// Each provider's own reasoning state stays in the history and goes back only to that provider, however often you
+/// switch models.
 #[derive(Debug, Clone)]
 pub struct Chat {
     model: Model,
@@ -38,18 +38,18 @@ impl Chat {
         Chat { model, history: Vec::new(), cost: Some(Money::ZERO) }
     }
 
-    /// The same conversation with these messages before it: one that was kept.
+    /// Puts these messages before the conversation, to continue one that was saved.
     #[must_use]
     pub fn with_history(mut self, messages: impl IntoIterator<Item = Message>) -> Self {
         self.history.extend(messages);
         self
     }
 
-    /// Says something, and waits for the whole answer.
+    /// Sends a message, and waits for the complete answer.
     ///
     /// # Errors
-    /// When there is no answer. The conversation is then as it was before, but for tools that have run already: what they
-    /// were called for and what they gave stays, and the next turn goes on from there.
+    /// If there is no answer. The conversation is then as it was before, except for tools that have already run: their
+    /// calls and results stay, and the next turn continues from there.
     pub async fn say(&mut self, message: impl Into<Prompt>) -> Result<Answer, Error> {
         let said = message.into();
         match self.model.ask(self.prompt(&said)).await {
@@ -67,11 +67,11 @@ impl Chat {
         }
     }
 
-    /// Says something, and gives the answer as it is written. It joins the conversation when it is finished; if it is
-    /// dropped or breaks off before, as much of it as had arrived.
+    /// Sends a message, and streams the answer. The answer joins the conversation when it is finished; if the stream is
+    /// dropped or breaks off before, the part that had arrived does.
     ///
     /// # Errors
-    /// When the answer does not even begin.
+    /// If no answer begins.
     pub async fn stream(&mut self, message: impl Into<Prompt>) -> Result<ChatStream<&mut Chat>, Error> {
         ChatStream::open(self, message).await
     }
@@ -79,7 +79,7 @@ impl Chat {
     /// Continues with another model: `[provider:]model[/level]`. The history and all settings stay.
     ///
     /// # Errors
-    /// If no model has this name; nothing is switched then.
+    /// If no model has this name; the model is not switched then.
     pub fn switch(&mut self, name: &str) -> Result<&mut Self, Error> {
         self.model = self.model.with_model(name)?;
         Ok(self)
@@ -96,7 +96,7 @@ impl Chat {
         &self.model
     }
 
-    /// What was said so far, oldest first.
+    /// The messages so far, oldest first.
     pub fn history(&self) -> &[Message] {
         &self.history
     }
@@ -120,10 +120,11 @@ impl Chat {
     }
 }
 
-/// The answer to what was said in a [`Chat`], as it is written, and a [`futures` stream](futures_util::Stream) of its events.
+/// A streamed answer in a [`Chat`], which is also a [`futures` stream](futures_util::Stream) of its events.
 ///
-/// [`Chat::stream`] borrows the conversation. Where a stream has to outlive that, as the body of a web server's answer does,
-/// [`open`](ChatStream::open) takes anything that leads to the conversation: a guard of the mutex that keeps it, or a box.
+/// [`Chat::stream`] borrows the conversation. If the stream has to outlive that borrow, as the body of a web server's
+/// response does, use [`open`](ChatStream::open), which takes anything that gives access to the conversation: the guard
+/// of a mutex, or a box.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -146,20 +147,20 @@ pub struct ChatStream<C: DerefMut<Target = Chat>> {
 }
 
 impl<C: DerefMut<Target = Chat>> ChatStream<C> {
-    /// Says something in a conversation that is held by something else than a borrow; otherwise as [`Chat::stream`].
+    /// Sends a message in a conversation that is owned rather than borrowed; otherwise like [`Chat::stream`].
     ///
     /// # Errors
-    /// When the answer does not even begin.
+    /// If no answer begins.
     pub async fn open(chat: C, message: impl Into<Prompt>) -> Result<Self, Error> {
         let said = message.into();
         let stream = chat.model.stream(chat.prompt(&said)).await?;
         Ok(ChatStream { chat, said: Some(said), stream: Some(stream), outcome: None })
     }
 
-    /// The next piece of the text, as [`AnswerStream::text`].
+    /// Returns the next piece of the text, like [`AnswerStream::text`].
     ///
     /// # Errors
-    /// When the answer breaks off.
+    /// If the answer breaks off.
     pub async fn text(&mut self) -> Result<Option<String>, Error> {
         while let Some(event) = self.next_event().await? {
             if let Event::TextDelta { text, .. } = event {
@@ -169,15 +170,15 @@ impl<C: DerefMut<Target = Chat>> ChatStream<C> {
         Ok(None)
     }
 
-    /// The next event, as [`AnswerStream::next_event`].
+    /// Returns the next event, like [`AnswerStream::next_event`].
     ///
     /// # Errors
-    /// When the answer breaks off.
+    /// If the answer breaks off.
     pub async fn next_event(&mut self) -> Result<Option<Event>, Error> {
         std::future::poll_fn(|cx| self.poll_event(cx)).await.transpose()
     }
 
-    /// What has arrived so far, as [`AnswerStream::so_far`].
+    /// Returns what has arrived so far, like [`AnswerStream::so_far`].
     pub fn so_far(&self) -> Option<&Response> {
         match (&self.stream, &self.outcome) {
             (Some(stream), _) => Some(stream.so_far()),
@@ -187,14 +188,14 @@ impl<C: DerefMut<Target = Chat>> ChatStream<C> {
         }
     }
 
-    /// The whole answer: reads what is left.
+    /// Reads the rest of the answer, and returns all of it.
     ///
     /// # Errors
-    /// When the answer breaks off, or did.
+    /// If the answer breaks off, or did before.
     pub async fn finish(mut self) -> Result<Answer, Error> {
         // Still held here while it is read: whoever gives up waiting keeps what had arrived.
         while self.next_event().await?.is_some() {}
-        let finished = || Error::new(ikigai_core::Error::protocol("the stream is finished already"));
+        let finished = || Error::new(ikigai_core::Error::protocol("the stream has already finished"));
         self.outcome.take().unwrap_or_else(|| Err(finished()))
     }
 

@@ -1,4 +1,4 @@
-//! The client: what all models of a program share.
+//! The client, which all models of a program share.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,9 +16,9 @@ use crate::time::{Clock, SystemClock};
 use crate::transport::{Timeouts, Transport};
 use crate::upstream::Retry;
 
-/// What all models of a program share: connections, keys, the tables of providers and models.
+/// A client, which all models of a program share: connections, keys, the tables of providers and models.
 ///
-/// Cheap to clone; clones are the same client. Most programs need none of their own: [`ask`](crate::ask) and
+/// Cheap to clone; clones are the same client. Most programs do not need to create one: [`ask`](crate::ask) and
 /// [`model`](crate::model) share one.
 ///
 /// ```
@@ -64,10 +64,10 @@ struct Shared {
 static PROCESS: OnceLock<Client> = OnceLock::new();
 
 impl Client {
-    /// A client with the usual setup: keys from the environment.
+    /// Creates a client with the default settings: keys come from the environment.
     ///
     /// # Errors
-    /// When TLS cannot be set up.
+    /// If TLS cannot be set up.
     pub fn new() -> Result<Self, Error> {
         Client::builder().build()
     }
@@ -91,10 +91,10 @@ impl Client {
         }
     }
 
-    /// The client that [`ask`](crate::ask) and [`model`](crate::model) share, made when it is first asked for.
+    /// Returns the client that [`ask`](crate::ask) and [`model`](crate::model) share. It is created on first use.
     ///
     /// # Errors
-    /// As [`new`](Client::new).
+    /// Same as [`new`](Client::new).
     pub fn shared() -> Result<Self, Error> {
         match PROCESS.get() {
             Some(client) => Ok(client.clone()),
@@ -105,7 +105,8 @@ impl Client {
         }
     }
 
-    /// A model by its name: `[provider:]model[/level]`, such as `anthropic:claude-sonnet-4-5/high` or `gpt-5.4`.
+    /// Returns a model by its name: `[provider:]model[/level]`, such as `anthropic:claude-sonnet-4-5/high` or
+    /// `gpt-5.4`.
     ///
     /// # Errors
     /// If no model has this name; the error lists the nearest ones.
@@ -114,7 +115,7 @@ impl Client {
         Ok(Model::new(self.clone(), name))
     }
 
-    /// A model by its provider and its id, for those who know both. Any id is taken.
+    /// Returns a model by its provider and id, if you know both. Any id is accepted.
     ///
     /// ```
     /// use ikigai::{Client, Level, ModelName};
@@ -127,7 +128,7 @@ impl Client {
         Model::new(self.clone(), name)
     }
 
-    /// Asks a model, and waits for the whole answer.
+    /// Asks a model, and waits for the complete answer.
     ///
     /// # Errors
     /// If no model has this name, or there is no answer.
@@ -140,11 +141,11 @@ impl Client {
         &self.shared.registry
     }
 
-    /// The key that a request to a provider would carry, and where it is from; `None` if there is none. A key is looked up
-    /// once: a client that is built anew sees one that has changed.
+    /// Returns the key that a request to this provider would carry, and where it comes from; `None` if there is none. A
+    /// key is looked up only once: if it has changed, build a new client.
     ///
     /// # Errors
-    /// If no provider has this name, or a file of keys is broken.
+    /// If no provider has this name, or a credentials file is invalid.
     pub fn key_of(&self, provider: &str) -> Result<Option<Found>, Error> {
         let provider = self.registry().providers.find(provider).ok_or_else(|| {
             let nearest = self.registry().providers.nearest(provider).map(str::to_owned);
@@ -258,7 +259,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// How a [`Client`] is set up.
+/// Configures a [`Client`].
 #[must_use]
 pub struct ClientBuilder {
     transport: Option<Arc<dyn Transport>>,
@@ -277,13 +278,13 @@ pub struct ClientBuilder {
 }
 
 impl ClientBuilder {
-    /// A provider's key. It takes precedence over the environment and the files.
+    /// Sets a provider's key. It takes precedence over the environment and the files.
     pub fn key(mut self, provider: impl Into<String>, key: impl Into<Key>) -> Self {
         self.keys.push((provider.into(), key.into()));
         self
     }
 
-    /// Adds a provider of the program's own, or another row for a known one. Its models are named `id:model`.
+    /// Adds a provider of your own, or replaces the row of a known one. Its models are named `id:model`.
     ///
     /// ```
     /// use ikigai::{Client, Provider};
@@ -301,59 +302,60 @@ impl ClientBuilder {
         self
     }
 
-    /// A provider's base URL. It takes precedence over the environment.
+    /// Sets a provider's base URL. It takes precedence over the environment.
     ///
-    /// The dialect stays that of the provider's own API: for `openai` that is the Responses API, which many compatible
-    /// servers lack. [`Model::dialect`](crate::Model::dialect) chooses Chat Completions; a server of your own is better
-    /// added as a [`provider`](ClientBuilder::provider), which speaks Chat Completions unless its row says otherwise.
+    /// The dialect remains that of the provider's own API: for `openai` that is the Responses API, which many
+    /// compatible servers lack. Use [`Model::dialect`](crate::Model::dialect) to choose Chat Completions, or better,
+    /// add your own server as a [`provider`](ClientBuilder::provider), which speaks Chat Completions unless its row
+    /// says otherwise.
     pub fn base_url(mut self, provider: impl Into<String>, url: impl Into<String>) -> Self {
         self.base_urls.push((provider.into(), url.into()));
         self
     }
 
-    /// A header for every request.
+    /// Adds a header to every request.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// How long each phase of a request may take.
+    /// Sets how long each phase of a request may take.
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
         self
     }
 
-    /// How much is read of an answer: 32 MiB of a whole one, unpacked, unless said otherwise.
+    /// Sets how much of an answer is read. The default is 32 MiB for a complete answer, after decompression.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Whether requests that failed are tried again, and when.
+    /// Sets whether and when failed requests are retried.
     pub fn retry(mut self, retry: Retry) -> Self {
         self.retry = retry;
         self
     }
 
-    /// How requests reach a provider: [`Http`](crate::transport::Http) with another setup, or your own.
+    /// Sets how requests reach a provider: [`Http`](crate::transport::Http) with other settings, or your own transport.
     pub fn transport(mut self, transport: impl Transport) -> Self {
         self.transport = Some(Arc::new(transport));
         self
     }
 
-    /// What tells the time.
+    /// Sets the clock, for example in tests.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Some(Arc::new(clock));
         self
     }
 
-    /// Where keys and settings come from: the variables of this process unless said otherwise.
+    /// Sets where keys and settings come from. The default is the variables of this process.
     pub fn environment(mut self, environment: Environment) -> Self {
         self.environment = Some(environment);
         self
     }
 
-    /// The tables of providers and models, in place of the built-in ones and those of a settings folder.
+    /// Sets the tables of providers and models, replacing the built-in ones and those of a settings folder.
     pub fn registry(mut self, registry: Registry) -> Self {
         self.registry = Some(registry);
         self
@@ -374,7 +376,7 @@ impl ClientBuilder {
     /// Builds the client.
     ///
     /// # Errors
-    /// When a provider has no row, a file in the settings folder is broken, or TLS cannot be set up.
+    /// If a provider has no row, a file in the settings folder is invalid, or TLS cannot be set up.
     pub fn build(self) -> Result<Client, Error> {
         let environment = self.environment.unwrap_or_default();
         let mut registry = match self.registry {
@@ -434,7 +436,8 @@ fn default_transport() -> Result<Arc<dyn Transport>, Error> {
 #[cfg(not(feature = "http"))]
 fn default_transport() -> Result<Arc<dyn Transport>, Error> {
     Err(Reason::Unsupported(
-        "this build has no HTTP: turn on the feature `http` of ikigai-ai, or give the client a transport".to_owned(),
+        "this build has no HTTP support: enable the feature `http` of ikigai-ai, or give the client a transport"
+            .to_owned(),
     )
     .into())
 }

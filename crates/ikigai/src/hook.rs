@@ -1,4 +1,4 @@
-//! Places where a program can look on, or take part.
+//! Hooks, with which a program can observe requests or intervene.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use ikigai_core::{Event, ModelName, Request, ToolCall, ToolResult};
 use crate::answer::Step;
 use crate::error::{Attempt, Error};
 
-/// Observes a client at work: for logs, budgets, your own rules.
+/// Observes a client at work, for logs, budgets or your own rules.
 ///
-/// Every method does nothing by default. They are called inline, so be quick.
+/// By default, every method does nothing. Methods are called inline, so they should be fast.
 ///
 /// ```
 /// use ikigai::{Error, Hook, Step};
@@ -31,37 +31,38 @@ use crate::error::{Attempt, Error};
 /// # }
 /// ```
 pub trait Hook: Send + Sync + 'static {
-    /// A request is about to be encoded and sent. It may be changed, for this one time; an error stops it, in these words.
+    /// Called before a request is encoded and sent. It may be changed, for this one time; returning an error stops it,
+    /// with that message.
     ///
     /// # Errors
-    /// Whatever speaks against the request.
+    /// Any error stops the request.
     fn before_request(&self, model: &ModelName, request: &mut Request) -> Result<(), String> {
         let _ = (model, request);
         Ok(())
     }
 
-    /// A try failed. When there is to be another one, `attempt.waited` says how long that takes; `made` of at most `most`
-    /// tries are over.
+    /// Called when an attempt failed, after `made` of at most `most` attempts. If there will be another one,
+    /// `attempt.waited` is the wait before it.
     fn on_attempt(&self, attempt: &Attempt, made: u32, most: u32) {
         let _ = (attempt, made, most);
     }
 
-    /// An event of a stream is about to reach the caller.
+    /// Called before an event of a stream reaches the caller.
     fn on_event(&self, event: &Event) {
         let _ = event;
     }
 
-    /// A tool is about to be run, if its call is in order.
+    /// Called before a tool is run, if its call is valid.
     fn on_tool_call(&self, call: &ToolCall) {
         let _ = call;
     }
 
-    /// A tool has a result.
+    /// Called when a tool has a result.
     fn on_tool_result(&self, call: &ToolCall, result: &ToolResult) {
         let _ = (call, result);
     }
 
-    /// An answer is complete, or there will be none. A stream that is dropped before its end is neither.
+    /// Called when an answer is complete, or has failed. Not called for a stream that is dropped before its end.
     fn after_response(&self, outcome: Result<&Step, &Error>) {
         let _ = outcome;
     }

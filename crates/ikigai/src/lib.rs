@@ -14,32 +14,32 @@
 //! # }
 //! ```
 //!
-//! | to | there is |
+//! | to | use |
 //! |---|---|
 //! | ask once | [`ask`], [`Model::ask`] |
 //! | read an answer as it is written | [`Model::stream`] |
 //! | hold a conversation, switch models in it | [`Model::chat`] |
 //! | let a model use your functions | [`tool()`], [`Model::tool`] |
 //! | let the provider search the web or run code | [`Model::web_search`], [`Model::code_execution`] |
-//! | see what an answer rests on | [`Answer::citations`], [`Answer::sources`] |
+//! | see the sources of an answer | [`Answer::citations`], [`Answer::sources`] |
 //! | let a model use MCP servers | `mcp::Server`, with the feature `mcp` |
 //! | get a Rust value | [`Model::extract`] |
 //! | send pictures and documents | [`Attach`] |
 //! | turn texts into vectors | [`embed`], [`Model::embed`] |
 //! | draw pictures | [`Model::draw`] |
-//! | read aloud, write speech down | [`Model::speak`], [`Model::transcribe`] |
+//! | turn text into speech, and speech into text | [`Model::speak`], [`Model::transcribe`] |
 //! | count tokens, list models | [`Model::count_tokens`], [`Client::models`] |
 //! | see what would be sent | [`Model::preview`] |
 //! | set keys, addresses, proxies, retries | [`Client::builder`] |
-//! | know what went wrong | [`Error::kind`] |
+//! | find out what went wrong | [`Error::kind`] |
 //! | send bytes in a provider's own dialect, as a proxy does | [`Client::upstream`] |
 //!
-//! Models are named `[provider:]model[/level]`: `anthropic:claude-sonnet-4-5`, `gpt-5.4/high`, `ollama:gemma3:4b`. Keys come
-//! from the environment; [`config`] tells where else. Everything is `Send`, cheap to clone, and may be
-//! used from many tasks at once; requests need a tokio runtime.
+//! Models are named `[provider:]model[/level]`: `anthropic:claude-sonnet-4-5`, `gpt-5.4/high`, `ollama:gemma3:4b`. Keys
+//! come from the environment; [`config`] lists other places. Everything is `Send`, cheap to clone, and can be used from
+//! many tasks at once. Requests need a tokio runtime.
 //!
-//! What a provider cannot carry is never dropped in silence: [`Answer::warnings`] lists it, and with [`Model::strict`] it
-//! is an error.
+//! Nothing is dropped silently: [`Answer::warnings`] lists what a provider could not carry, and with [`Model::strict`]
+//! it is an error.
 
 #![forbid(unsafe_code)]
 
@@ -92,7 +92,7 @@ pub use ikigai_core::{
     ToolResult, Usage, UserLocation, WebFetch, WebSearch, assistant, system, tool_result, user,
 };
 pub use model::Model;
-/// The crate that [`tool()`] and [`Model::extract`] read types with, in the version that they know.
+/// The crate from which [`tool()`] and [`Model::extract`] get the schemas of types, in the version that they use.
 #[cfg(feature = "schema")]
 pub use schemars;
 pub use stream::AnswerStream;
@@ -102,10 +102,10 @@ pub use tools::{Approval, Callable, ExecuteError, Hints, tool_call};
 pub use upstream::{Exchange, RateLimit, RateLimits, Retry, Upstream, Wanted};
 pub use verbs::{Embeddings, Images, Preview, Speech, TokenCount, Transcript, estimate_tokens};
 
-/// The format itself and its translations: the crate `ikigai-ai-core`, with what is not named here.
+/// The format itself and its translations: the crate `ikigai-ai-core`, with everything that is not re-exported here.
 pub use ikigai_core as format;
 
-/// Asks a model, and waits for the whole answer.
+/// Asks a model, and waits for the complete answer.
 ///
 /// ```no_run
 /// # async fn f() -> Result<(), ikigai::Error> {
@@ -120,7 +120,7 @@ pub async fn ask(model: &str, prompt: impl Into<Prompt>) -> Result<Answer, Error
     self::model(model)?.ask(prompt).await
 }
 
-/// Turns texts into vectors, one for each, in their order.
+/// Turns texts into vectors, one for each text, in the same order.
 ///
 /// ```no_run
 /// # async fn f() -> Result<(), ikigai::Error> {
@@ -136,7 +136,7 @@ pub async fn embed(model: &str, texts: impl IntoIterator<Item = impl Into<String
     self::model(model)?.embed(texts).await
 }
 
-/// A model by its name: `[provider:]model[/level]`, such as `openai:gpt-5.4/high`.
+/// Returns a model by its name: `[provider:]model[/level]`, such as `openai:gpt-5.4/high`.
 ///
 /// # Errors
 /// If no model has this name; the error lists the nearest ones.

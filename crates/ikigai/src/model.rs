@@ -1,4 +1,4 @@
-//! A model, and how it is asked.
+//! A model with its settings.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use crate::transport::Timeouts;
 use crate::turn::Turn;
 use crate::upstream::Retry;
 
-/// A model, and how it is asked. A value: every method gives a new one, clones are cheap, and one can be used for any
-/// number of questions at once.
+/// A model with its settings. It is a value: every setting returns a new one, clones are cheap, and one model can be
+/// used for any number of questions at once.
 ///
 /// ```
 /// # async fn f() -> Result<(), ikigai::Error> {
@@ -76,35 +76,35 @@ impl Model {
         Model { client, plan: Arc::new(plan) }
     }
 
-    /// Asks, and waits for the whole answer. Tools that have code are run until the model is done.
+    /// Asks, and waits for the complete answer. Tools with code are run until the model is done.
     ///
     /// The prompt is a text, a message, a list of messages or a whole [`Prompt`].
     ///
     /// # Errors
-    /// When the request is not valid (nothing is sent then), or there is no answer after all tries.
+    /// If the request is invalid (nothing is sent then), or there is no answer after all attempts.
     pub async fn ask(&self, prompt: impl Into<Prompt>) -> Result<Answer, Error> {
         Turn::begin(self, prompt.into())?.run().await
     }
 
-    /// Asks for the answer as it is written. Tools that have code are run in between.
+    /// Asks, and streams the answer. Tools with code are run in between.
     ///
-    /// It is there as soon as the first words are; dropping it stops the model.
+    /// It returns as soon as the first words arrive. Dropping the stream stops the model.
     ///
     /// # Errors
-    /// When the request is not valid, or the answer does not even begin after all tries.
+    /// If the request is invalid, or no answer begins after all attempts.
     pub async fn stream(&self, prompt: impl Into<Prompt>) -> Result<AnswerStream, Error> {
         AnswerStream::open(Turn::begin(self, prompt.into())?).await
     }
 
-    /// A conversation with this model.
+    /// Starts a conversation with this model.
     pub fn chat(&self) -> Chat {
         Chat::new(self.clone())
     }
 
-    /// The same settings for another model. A level is that of the new name.
+    /// Applies the same settings to another model. The level comes from the new name.
     ///
     /// # Errors
-    /// When the name means no model.
+    /// If no model has this name.
     pub fn with_model(&self, name: &str) -> Result<Self, Error> {
         let name = self.client.registry().parse(name)?;
         Ok(self.clone().change(|plan| plan.name = name))
@@ -115,31 +115,32 @@ impl Model {
         &self.plan.name
     }
 
-    /// What is known about the model: limits, prices, what it reads and writes.
+    /// Facts about the model: limits, prices, what it reads and writes.
     pub fn facts(&self) -> Option<&Facts> {
         self.client.registry().route(&self.plan.name).ok()?.facts
     }
 
-    /// The client it belongs to.
+    /// The client that the model belongs to.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// The system prompt. A conversation that brings its own goes before it.
+    /// Sets the system prompt. If a conversation has its own, that takes precedence.
     #[must_use]
     pub fn system(self, text: impl Into<String>) -> Self {
         let text = text.into();
         self.change(|plan| plan.request.system = vec![ikigai_core::Block::text(text)])
     }
 
-    /// How hard the model shall think: a [`Level`](crate::Level), or a whole [`Thinking`]. It goes before a level in the name.
+    /// Sets how hard the model thinks: a [`Level`](crate::Level), or a full [`Thinking`]. It takes precedence over a
+    /// level in the name.
     #[must_use]
     pub fn thinking(self, thinking: impl Into<Thinking>) -> Self {
         let thinking = thinking.into();
         self.change(|plan| plan.request.thinking = Some(thinking))
     }
 
-    /// A thinking budget in tokens. It goes before the one that a level comes to.
+    /// Sets a thinking budget in tokens. It takes precedence over the budget of a level.
     #[must_use]
     pub fn thinking_budget(self, tokens: i64) -> Self {
         self.change(|plan| {
@@ -147,7 +148,7 @@ impl Model {
         })
     }
 
-    /// Long prompts make thinking budgets smaller: above about 150,000 tokens at most 10,000.
+    /// Reduces thinking budgets for long prompts: to at most 10,000 above about 150,000 tokens.
     ///
     /// The length is estimated from the prompt's size.
     #[must_use]
@@ -155,7 +156,7 @@ impl Model {
         self.change(|plan| plan.settings.dynamic_budget = true)
     }
 
-    /// Without the thinking in the answer.
+    /// Leaves the thinking out of the answer.
     #[must_use]
     pub fn hide_thinking(self) -> Self {
         self.change(|plan| {
@@ -164,38 +165,39 @@ impl Model {
         })
     }
 
-    /// Room for the visible answer, in tokens.
+    /// Limits the visible answer, in tokens.
     #[must_use]
     pub fn max_output_tokens(self, tokens: i64) -> Self {
         self.change(|plan| plan.request.max_output_tokens = Some(tokens))
     }
 
-    /// Randomness, 0 to 2.
+    /// Sets the randomness, 0 to 2.
     #[must_use]
     pub fn temperature(self, temperature: f64) -> Self {
         self.change(|plan| plan.request.temperature = Some(temperature))
     }
 
-    /// Nucleus sampling, 0 to 1.
+    /// Sets nucleus sampling, 0 to 1.
     #[must_use]
     pub fn top_p(self, share: f64) -> Self {
         self.change(|plan| plan.request.top_p = Some(share))
     }
 
-    /// For answers that repeat, as far as the provider can.
+    /// Makes answers repeatable, as far as the provider supports it.
     #[must_use]
     pub fn seed(self, seed: i64) -> Self {
         self.change(|plan| plan.request.seed = Some(seed))
     }
 
-    /// Adds a text that ends the answer where the model would write it.
+    /// Adds a stop sequence: a text at which the answer ends.
     #[must_use]
     pub fn stop_sequence(self, text: impl Into<String>) -> Self {
         let text = text.into();
         self.change(|plan| plan.request.stop.push(text))
     }
 
-    /// Adds a tool: one with code from [`tool`](crate::tool()), or a bare [`Tool`](ikigai_core::Tool), whose calls are the caller's to answer.
+    /// Adds a tool: one with code from [`tool`](crate::tool()), or a bare [`Tool`](ikigai_core::Tool), whose calls the
+    /// caller has to answer.
     #[must_use]
     pub fn tool(self, tool: impl Into<Callable>) -> Self {
         self.tools([tool])
@@ -212,10 +214,10 @@ impl Model {
         })
     }
 
-    /// The provider searches the web by itself, when the model wants it to. What the answer rests on is in
-    /// [`Answer::citations`] and [`Answer::sources`].
+    /// Lets the provider search the web by itself, when the model wants it to. [`Answer::citations`] and
+    /// [`Answer::sources`] list the sources of the answer.
     ///
-    /// The built-in tools with options are added as other tools are:
+    /// Built-in tools with options are added like other tools:
     ///
     /// ```
     /// use ikigai::{BuiltIn, Model, WebSearch};
@@ -228,33 +230,35 @@ impl Model {
     /// }
     /// ```
     ///
-    /// A provider without such a tool answers without it, which is among the [`warnings`](Answer::warnings); with
-    /// [`strict`](Model::strict) it is an error. A provider that pauses in the middle of its tools is asked to go on, up to
-    /// [ten times](ikigai_core::pause::MOST_CONTINUATIONS) for one answer, which then ends as at a token limit.
+    /// A provider without such a tool answers without it, with a [warning](Answer::warnings); with
+    /// [`strict`](Model::strict) it is an error. A provider that pauses in the middle of its tools is asked to
+    /// continue, up to [ten times](ikigai_core::pause::MOST_CONTINUATIONS) for one answer, which then ends as at a
+    /// token limit.
     #[must_use]
     pub fn web_search(self) -> Self {
         self.tool(Tool::web_search())
     }
 
-    /// The provider reads the pages that the conversation names, as [`web_search`](Model::web_search) searches.
+    /// Lets the provider read the pages that the conversation names, in the same way as
+    /// [`web_search`](Model::web_search).
     #[must_use]
     pub fn web_fetch(self) -> Self {
         self.tool(Tool::web_fetch())
     }
 
-    /// The provider runs code that the model writes, on its own machines.
+    /// Lets the provider run code that the model writes, on its own machines.
     #[must_use]
     pub fn code_execution(self) -> Self {
         self.tool(Tool::code_execution())
     }
 
-    /// The provider searches these stores of files that it holds, by their ids.
+    /// Lets the provider search these file stores that it holds, by their ids.
     #[must_use]
     pub fn file_search(self, stores: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.tool(Tool::file_search(stores))
     }
 
-    /// Without the tools it has: before others are added, when a server's list has changed.
+    /// Removes all tools, for example to add others when a server's list has changed.
     #[must_use]
     pub fn without_tools(self) -> Self {
         self.change(|plan| {
@@ -263,37 +267,37 @@ impl Model {
         })
     }
 
-    /// Must the model use a tool? In a turn of several steps this holds for the first one.
+    /// Sets whether the model must use a tool. In a turn of several steps, this applies to the first one.
     #[must_use]
     pub fn tool_choice(self, choice: ToolChoice) -> Self {
         self.change(|plan| plan.request.tool_choice = Some(choice))
     }
 
-    /// One call at a time.
+    /// Limits the model to one tool call at a time.
     #[must_use]
     pub fn one_tool_at_a_time(self) -> Self {
         self.change(|plan| plan.request.parallel_tool_calls = Some(false))
     }
 
-    /// No tool is run: calls come back in the answer, and the caller gives their results.
+    /// Runs no tools: calls come back in the answer, and the caller supplies their results.
     #[must_use]
     pub fn manual_tools(self) -> Self {
         self.change(|plan| plan.settings.manual = true)
     }
 
-    /// How many requests one turn with tools may take: 16 unless said otherwise.
+    /// Limits how many requests one turn with tools may take. The default is 16.
     #[must_use]
     pub fn max_steps(self, steps: u32) -> Self {
         self.change(|plan| plan.settings.max_steps = steps.max(1))
     }
 
-    /// How long a tool may take that has no limit of its own: 5 minutes unless said otherwise.
+    /// Limits how long a tool without its own limit may take. The default is 5 minutes.
     #[must_use]
     pub fn tool_timeout(self, limit: Duration) -> Self {
         self.change(|plan| plan.settings.tool_timeout = Some(limit))
     }
 
-    /// Asks before each call of a tool, one after the other.
+    /// Asks for approval before each tool call, one after the other.
     ///
     /// ```
     /// use ikigai::{Model, tools::Approval};
@@ -313,67 +317,68 @@ impl Model {
         self.change(|plan| plan.settings.approve = Some(Arc::new(move |call| Box::pin(ask(call)))))
     }
 
-    /// Adds a model that is asked when the ones before it cannot answer: no key, no capacity, too long a prompt.
+    /// Adds a model to ask if the ones before it cannot answer, for example because of a missing key, no capacity, or a
+    /// prompt that is too long.
     ///
     /// # Errors
-    /// When the name means no model.
+    /// If no model has this name.
     pub fn fallback(self, name: &str) -> Result<Self, Error> {
         let name = self.client.registry().parse(name)?;
         Ok(self.change(|plan| plan.fallbacks.push(name)))
     }
 
-    /// Whether requests that failed are tried again, and when.
+    /// Sets whether and when failed requests are retried.
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
         self.change(|plan| plan.settings.retry = retry)
     }
 
-    /// How long each phase of a request may take.
+    /// Sets how long each phase of a request may take.
     #[must_use]
     pub fn timeouts(self, timeouts: Timeouts) -> Self {
         self.change(|plan| plan.settings.timeouts = timeouts)
     }
 
-    /// The key for this model, before all others.
+    /// Sets the key for this model. It takes precedence over all others.
     #[must_use]
     pub fn key(self, key: impl Into<Key>) -> Self {
         let key = key.into();
         self.change(|plan| plan.settings.key = Some(key))
     }
 
-    /// The provider's base URL for this model, before all others.
+    /// Sets the provider's base URL for this model. It takes precedence over all others.
     #[must_use]
     pub fn base_url(self, url: impl Into<String>) -> Self {
         let url = url.into();
         self.change(|plan| plan.settings.base_url = Some(url))
     }
 
-    /// The dialect to speak, where the provider speaks several: Chat Completions in place of Responses.
+    /// Sets the dialect, if the provider speaks several: for example Chat Completions instead of Responses.
     #[must_use]
     pub fn dialect(self, dialect: Dialect) -> Self {
         self.change(|plan| plan.settings.dialect = Some(dialect))
     }
 
-    /// How many numbers a vector of [`embed`](Model::embed) shall have, where the model leaves the choice.
+    /// Sets how many numbers a vector of [`embed`](Model::embed) has, if the model leaves the choice.
     #[must_use]
     pub fn dimensions(self, count: u32) -> Self {
         self.change(|plan| plan.settings.dimensions = Some(count))
     }
 
-    /// A header for every request to this model.
+    /// Adds a header to every request to this model.
     #[must_use]
     pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let pair = (name.into(), value.into());
         self.change(|plan| plan.settings.headers.push(pair))
     }
 
-    /// What the provider cannot carry is an error, in place of a warning with the answer.
+    /// Makes it an error if the provider cannot carry something, instead of a warning with the answer.
     #[must_use]
     pub fn strict(self) -> Self {
         self.change(|plan| plan.settings.strict = true)
     }
 
-    /// Everything else that a request can say: the request without its messages, to be changed.
+    /// Changes anything else in the request, which is passed to the closure without its messages.
     ///
     /// ```
     /// # fn f(model: ikigai::Model) -> ikigai::Model {

@@ -1,4 +1,5 @@
-//! Answers that pause: a provider may stop in the middle of its own tools, and goes on once it is sent what it said so far.
+//! Answers that pause: a provider may stop in the middle of its own tools, and continues once its answer so far is sent
+//! back.
 
 use ikigai_core::{Event, FoundSource, ProviderData, Response, Usage};
 

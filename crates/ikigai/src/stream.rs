@@ -1,4 +1,4 @@
-//! An answer as it is written.
+//! A streamed answer.
 
 use std::fmt;
 use std::future::Future;
@@ -21,7 +21,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 
 type Later<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// An answer as it is written.
+/// A streamed answer.
 ///
 /// ```
 /// # async fn f() -> Result<(), ikigai::Error> {
@@ -35,11 +35,11 @@ type Later<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// # }
 /// ```
 ///
-/// It is a [`futures` stream](futures_util::Stream) of its events as well, for the combinators of `futures` and the bodies of
-/// web servers.
+/// It is also a [`futures` stream](futures_util::Stream) of its events, for the combinators of `futures` and the bodies
+/// of web servers.
 ///
-/// Nothing is read ahead of what is asked for; dropping the stream ends the request and frees its connection. All methods
-/// may be given up at any await and called again. An error keeps what had arrived: [`Error::partial`].
+/// Nothing is read ahead. Dropping the stream ends the request and frees its connection. All methods are cancel-safe:
+/// you can drop them at any await and call them again. An error keeps what had arrived: [`Error::partial`].
 #[must_use = "nothing is read until it is asked for"]
 pub struct AnswerStream {
     /// Absent while it is lent to the next request.
@@ -86,10 +86,10 @@ impl AnswerStream {
         Ok(stream)
     }
 
-    /// The next piece of the text; `None` at the end. Thinking and tool calls are skipped.
+    /// Returns the next piece of the text; `None` at the end. Thinking and tool calls are skipped.
     ///
     /// # Errors
-    /// When the answer breaks off. What had arrived is in the error.
+    /// If the answer breaks off. The error has what had arrived.
     pub async fn text(&mut self) -> Result<Option<String>, Error> {
         while let Some(event) = self.next_event().await? {
             if let Event::TextDelta { text, .. } = event {
@@ -99,18 +99,19 @@ impl AnswerStream {
         Ok(None)
     }
 
-    /// The next event; `None` at the end. When tools are run, a further answer follows the end of the one that called them.
+    /// Returns the next event; `None` at the end. If tools are run, another answer follows the end of the one that
+    /// called them.
     ///
     /// # Errors
-    /// When the answer breaks off. What had arrived is in the error.
+    /// If the answer breaks off. The error has what had arrived.
     pub async fn next_event(&mut self) -> Result<Option<Event>, Error> {
         std::future::poll_fn(|cx| self.poll_event(cx)).await.transpose()
     }
 
-    /// The whole answer: reads what is left.
+    /// Reads the rest of the answer, and returns all of it.
     ///
     /// # Errors
-    /// When the answer breaks off, or did. What had arrived is in the error.
+    /// If the answer breaks off, or did before. The error has what had arrived.
     pub async fn finish(mut self) -> Result<Answer, Error> {
         while self.next_event().await?.is_some() {}
         self.settle()
@@ -125,7 +126,7 @@ impl AnswerStream {
         }
     }
 
-    /// The last answer as far as it comes: reads what is left. One that breaks off has the finish reason `error`.
+    /// Reads the rest, and returns the last response, complete or not. If it breaks off, its finish reason is `error`.
     pub async fn collect(mut self) -> Response {
         loop {
             match self.next_event().await {
@@ -141,7 +142,7 @@ impl AnswerStream {
         }
     }
 
-    /// What has arrived of the answer that is being written, or of the last one.
+    /// What has arrived of the current answer, or the last one.
     pub fn so_far(&self) -> &Response {
         let last = || self.turn.as_ref().and_then(Turn::last_response);
         match (&self.phase, &self.error) {

@@ -1,22 +1,22 @@
-//! Time, as something that can be given in: waits and deadlines are tested without waiting.
+//! Clocks: time can be supplied from outside, so that waits and deadlines are tested without waiting.
 
 use std::fmt::Debug;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::{Duration, Instant, SystemTime};
 
-/// A wait, as a [`Clock`] gives it.
+/// A wait, as a [`Clock`] returns it.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What tells the time and lets it pass. The default is the system's; a test may give its own.
+/// Tells the time and waits. The default is the system's clock; a test can supply its own.
 pub trait Clock: Debug + Send + Sync + 'static {
-    /// Time since some fixed moment; it never goes back.
+    /// The time since some fixed moment. It never goes backwards.
     fn now(&self) -> Duration;
 
-    /// The time of day, for dates that a provider names.
+    /// The wall-clock time, for dates that a provider names.
     fn today(&self) -> SystemTime;
 
-    /// A wait.
+    /// Waits.
     fn sleep(&self, span: Duration) -> Sleep;
 }
 

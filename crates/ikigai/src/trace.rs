@@ -1,4 +1,4 @@
-//! Spans and metrics in the words of OpenTelemetry's conventions for generative AI.
+//! Spans and metrics, named by OpenTelemetry's conventions for generative AI.
 //!
 //! One span for each request to a model, tries and all: `gen_ai.chat` under the target `ikigai`; one for each call of a
 //! tool, `gen_ai.execute_tool`; one for texts that become vectors, `gen_ai.embeddings`; one for pictures, speech and
@@ -104,7 +104,7 @@ pub(crate) fn attempt(attempt: &Attempt, made: u32, most: u32) {
             tracing::warn!(
                 target: "ikigai",
                 { error.type = kind, status = attempt.status, attempt = made, of = most, wait_ms },
-                "a request failed and is tried again"
+                "a request failed and is being retried"
             );
         }
         None => tracing::debug!(

@@ -98,7 +98,7 @@ impl Turn {
         let (opened, asked) = self.ask(Wanted::Whole).await?;
         match opened {
             Opened::Whole(whole) => Ok((whole.0, whole.1, asked)),
-            Opened::Live(_) => Err(self.broken("a stream came where none was asked for")),
+            Opened::Live(_) => Err(self.broken("received a stream where none was requested")),
         }
     }
 
@@ -106,7 +106,7 @@ impl Turn {
         let (opened, asked) = self.ask(Wanted::Stream).await?;
         match opened {
             Opened::Live(live) => Ok(Begun { live, asked }),
-            Opened::Whole(_) => Err(self.broken("no stream came where one was asked for")),
+            Opened::Whole(_) => Err(self.broken("received no stream where one was requested")),
         }
     }
 

@@ -13,20 +13,20 @@ LANGUAGES = ("python", "node")
 DIALECTS = {"chat": "Chat", "responses": "Responses", "messages": "Messages", "gemini": "Gemini"}
 CASES = {
     "text": "a question and its answer",
-    "stream": "the same in a stream, read by the SDK's accumulator",
-    "tools": "a tool is called, its result sent back, and answered",
-    "parallel": "two tools are called in one stream, their arguments in turns",
-    "thinking": "three tool turns with thinking; the provider gets its sealed reasoning back, and checks it",
+    "stream": "the same as a stream, read by the SDK's accumulator",
+    "tools": "the model calls a tool, gets its result, and answers",
+    "parallel": "the model calls two tools in one stream, with interleaved arguments",
+    "thinking": "three tool turns with thinking; the provider gets its sealed reasoning back and checks it",
     "image": "a picture",
-    "structured": "an answer to a schema, through the SDK's typed helper where it has one",
-    "cited": "the provider searches, whole and streamed: every source arrives with its address and title, and the passage that rests on it",
-    "hosted": "a search and code that the provider runs, whole and streamed, each with a second turn that the provider accepts",
-    "error": "each failure of the provider (400, 401, 403, 404, 429, 500, 503) raises the SDK's class for it",
+    "structured": "an answer that follows a schema, through the SDK's typed helper if it has one",
+    "cited": "the provider searches, complete and streamed: every source arrives with its address, its title, and the passage that it supports",
+    "hosted": "the provider runs a search and code, complete and streamed, each with a second turn that the provider accepts",
+    "error": "each failure of the provider (400, 401, 403, 404, 429, 500, 503) raises the SDK's exception class for it",
 }
 HEAD = """# Conformance
 
-What the official SDKs for Python and Node get through the gateway, from a provider of every dialect. This page is written by the tests
-(`tests/sdk/run write`), which run with every change (`tests/sdk/run`) and fail when it is out of date. The provider is the simulator
+This page shows what works when the official SDKs for Python and Node reach a provider of each dialect through the gateway. The tests write it
+(`tests/sdk/run write`); they run with every change (`tests/sdk/run`) and fail if the page is out of date. The provider is the simulator
 ([sim.md](sim.md)), which checks requests as the real APIs do.
 
 | SDK | Python | Node |
@@ -39,38 +39,39 @@ The cases:
 
 """
 LOSSES = """
-A number stands for what could not be carried, as the header `x-ikigai-losses` of the answers names it. What a stream loses behind its head is
-in the gateway's log alone.
+Each number stands for something that could not be carried, in the words of the header `x-ikigai-losses`. Losses in the middle of a stream are
+only in the gateway's log.
 
 """
 SEARCHES = """
 ## Citations and tools that the provider runs
 
-In *cited* and *hosted*, the provider of Chat is OpenAI's search model for the Chat SDK, and for the others a server with OpenRouter's search, whose sources are tied to
-no passage: they arrive as the results of a search, or as chunks without a passage. Chat Completions has no tool for code, so *hosted* has a search alone there,
-and a provider of Chat answers without running code, which is a loss. Cited passages are those that the provider names: claims for
-Messages and Gemini, printed links for OpenAI. In streams from Responses and Gemini to the Messages SDK they are wider, as a citation is on a whole block there:
-the claim with its link, or the whole text. The Responses SDK keeps no sealed search results of other providers; the second turn goes on without them.
+In *cited* and *hosted*, the Chat provider is OpenAI's search model for the Chat SDK, and for the other SDKs a server with OpenRouter's search. The
+sources of the latter are not tied to a passage: they arrive as the results of a search, or as chunks without a passage. Chat Completions has no tool
+for code, so *hosted* has only a search there, and a Chat provider answers without running code, which is a loss. Cited passages are those that the
+provider names: claims for Messages and Gemini, printed links for OpenAI. In streams from Responses and Gemini to the Messages SDK they are wider,
+because there a citation covers a whole block: the claim with its link, or the whole text. The Responses SDK does not keep other providers' sealed
+search results; the second turn goes on without them.
 
-The AI SDK (`ai` with its providers for OpenAI, Anthropic and Google), which checks every answer against a schema, gets the same through the gateway, for all
-pairs, whole and streamed. It and the official SDKs for Python also read 77 recorded answers of this kind, each translated into the
-three other dialects, where the recordings are at hand.
+The AI SDK (`ai` with its providers for OpenAI, Anthropic and Google), which checks every answer against a schema, gets the same results through the
+gateway, for all pairs, complete and streamed. It and the official SDKs for Python also read 77 recorded answers of this kind, each translated into
+the three other dialects, if the recordings are available.
 """
 FAULTS = """
 ## Faults
 
-Every fault of the simulator (`ikigai sim --help`) is tried with every SDK for Python, every provider's dialect, whole and streamed. Each
-becomes an exception of the SDK, or a complete answer where the fault does no harm. None becomes a short answer, and none a hang:
-the gateway gives up a silent provider after `timeouts.first_byte` and `timeouts.idle`. In a stream that passes through, an event whose
-content is broken reaches the SDK as it came, which then fails as it does without the gateway.
+Every fault of the simulator (`ikigai sim --help`) is tried with every Python SDK and every provider's dialect, complete and streamed. Each
+becomes an exception of the SDK, or a complete answer if the fault does no harm. No fault leads to a truncated answer or a hang:
+the gateway gives up on a silent provider after `timeouts.first_byte` and `timeouts.idle`. In a stream that passes through, an event with
+broken content reaches the SDK unchanged, which then fails as it does without the gateway.
 
 ## Agent programs
 
 `./test --agents` runs Claude Code, Codex, Gemini CLI and opencode through the gateway, each with a provider of every dialect, on a task of
-three turns. It is not part of every run, because it installs them from npm. Name the models of the gateway after what answers: the programs
-send what they think a model takes, and where both sides speak the same dialect that passes through.
+three turns. It is not part of every run, because it installs them from npm. Name the gateway's models after the models that answer: the programs
+send what they think a model accepts, and if both sides speak the same dialect, that passes through.
 
-Claude Code's `-p` prints the last block of an answer. Where a Gemini model signs its text, that is the block that carries the signature, so
+Claude Code's `-p` prints the last block of an answer. If a Gemini model signs its text, that is the block that carries the signature, so
 nothing is printed; `--output-format stream-json` shows the text.
 """
 

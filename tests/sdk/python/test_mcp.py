@@ -48,7 +48,7 @@ def test_a_server_at_an_address():
 def test_a_program_that_is_no_server_is_told_with_its_last_words():
     code, out, errors = example(sys.executable, "-c", "import sys; sys.exit('no such database')")
     assert (code, out) == (1, "")
-    assert "has ended (exit status: 1); the last it wrote:\n  no such database" in errors
+    assert "has ended (exit status: 1); its last output:\n  no such database" in errors
 
 
 def test_the_terminal_lends_the_tools_of_a_server_to_the_model(tmp_path):

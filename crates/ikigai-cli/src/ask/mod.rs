@@ -80,7 +80,7 @@ pub(crate) struct Ask {
     /// A tool that may run, or `all`
     #[arg(long, value_name = "TOOL", requires = "tools")]
     allow: Vec<String>,
-    /// Let the provider search the web; the answer says what it rests on
+    /// Let the provider search the web; the answer lists its sources
     #[arg(long)]
     search: bool,
     /// Let the provider run code that the model writes

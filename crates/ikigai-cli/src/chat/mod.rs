@@ -59,7 +59,7 @@ use crate::{conversations, settings, tools, trust};
 
 /// Chat with a model
 ///
-/// Any model, and another one in the middle of the conversation: /model NAME/LEVEL. Conversations are saved and can be
+/// Use any model, and switch in the middle of the conversation: /model NAME/LEVEL. Conversations are saved and can be
 /// continued later. `/help` lists the commands.
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_long_help = AFTER_LONG_HELP)]

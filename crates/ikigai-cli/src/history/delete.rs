@@ -14,7 +14,7 @@ use crate::screen;
 /// Delete conversations permanently
 ///
 /// Their messages are overwritten in the database, and attachments that no other conversation needs go with them. Forks
-/// stay whole: what they share with a deleted conversation is theirs.
+/// stay complete: they keep what they share with a deleted conversation.
 #[derive(Debug, Args)]
 #[command(
     visible_alias = "rm",

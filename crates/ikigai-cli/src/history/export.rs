@@ -13,7 +13,7 @@ use crate::output::Out;
 
 /// Write conversations to a file or to standard output
 ///
-/// JSON Lines have everything, and `ikigai history import` makes the same conversations of them again: ids, times, forks,
+/// JSON Lines have everything, and `ikigai history import` restores the same conversations from them: ids, times, forks,
 /// attachments, and the reasoning state that providers seal. Markdown is for reading.
 #[derive(Debug, Args)]
 #[command(

@@ -31,7 +31,7 @@ pub(crate) struct List {
     #[arg(short = 'n', long = "limit", value_name = "N", default_value_t = USUAL)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
-    /// Continue after this place, which came with the previous page
+    /// Continue after this place, as printed with the previous page
     #[arg(long, value_name = "CURSOR")]
     after: Option<Cursor>,
     /// Print a JSON object

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Test the keys with one free request to each provider
 ///
-/// Each provider with a key is asked which models it has, which costs nothing. A few providers tell that to anyone: there
+/// Each provider with a key is asked which models it has, which costs nothing. A few providers answer anyone: there
 /// it shows that they are reachable, not that the key is valid.
 #[derive(Debug, Args)]
 #[command(
@@ -31,7 +31,7 @@ Examples:
   ikigai keys check anthropic
   ikigai keys check openai --json
 
-Exit codes: 0 when every key works, 3 when one is missing or not accepted, else that of the first failure."
+Exit codes: 0 when every key works, 3 when one is missing or not accepted, otherwise that of the first failure."
 )]
 pub(crate) struct Check {
     /// Which provider; by default every one with a key

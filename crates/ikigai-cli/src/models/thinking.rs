@@ -15,7 +15,7 @@ use crate::table::{Side, Table};
 /// Show what each thinking level means for a model
 ///
 /// What a request sends for the four levels none, low, med and high: a budget in tokens, or the word that the model's API
-/// takes. A model that the catalogue does not know follows the rules of its family.
+/// accepts. A model that the catalogue does not know follows the rules of its family.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -23,7 +23,7 @@ Examples:
   ikigai models thinking gemini-2.5-pro --json
       {\"none\":128,\"low\":11008,\"med\":21888,\"high\":32768}
 
-With --json, budgets are those of the formula: the least for `none`, the greatest for `high`. A request asks for off
+With --json, budgets come from the formula: the smallest for `none`, the largest for `high`. A request asks for off
 where the model can be off, and sends less where the budget would leave no room for the answer.")]
 pub(crate) struct Thinking {
     /// Which model: [PROVIDER:]MODEL

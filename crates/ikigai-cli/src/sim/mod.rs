@@ -26,13 +26,13 @@ pub(crate) struct Sim {
     /// The port; 0 is any free one
     #[arg(long, default_value_t = 4010)]
     port: u16,
-    /// The seed of everything random
+    /// The seed for everything random
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// A key to accept; without any, every key is accepted
     #[arg(long = "key", value_name = "KEY")]
     keys: Vec<String>,
-    /// What opens the controls under /_sim/; without it and without keys, a random one that is printed
+    /// The token for the controls under /_sim/; without it and without keys, a random one that is printed
     #[arg(long, value_name = "TOKEN", env = "IKIGAI_SIM_TOKEN", hide_env_values = true)]
     token: Option<String>,
     /// Scripted replies, as TOML or JSON
@@ -44,7 +44,7 @@ pub(crate) struct Sim {
     /// Answer every request of a kind with the same prepared bytes, for load tests
     #[arg(long)]
     canned: bool,
-    /// Send requests on to --upstream, and keep each exchange in DIR, without its keys
+    /// Forward requests to --upstream, and record each exchange in DIR, without its keys
     #[arg(long, value_name = "DIR", requires = "upstream", conflicts_with_all = ["replay", "script", "canned", "faults"])]
     record: Option<PathBuf>,
     /// The provider to record, such as https://api.openai.com
@@ -110,7 +110,7 @@ fn web_address(text: &str) -> Result<String, String> {
 fn source(sim: &Sim) -> Result<Source, Failure> {
     if let (Some(folder), Some(url)) = (&sim.record, &sim.upstream) {
         let provider = upstream::Provider::new()
-            .map_err(|error| Failure::new(format!("cannot set up the way to {url}: {error}")))?;
+            .map_err(|error| Failure::new(format!("cannot set up the connection to {url}: {error}")))?;
         let recorder = Recorder::new(folder, url, provider)
             .map_err(|error| Failure::new(format!("cannot record into {}: {error}", folder.display())))?;
         return Ok(Source::Record(recorder));
@@ -142,7 +142,7 @@ pub(crate) fn run(sim: Sim, out: &mut Out) -> Result<(), Failure> {
         .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
     runtime.block_on(async {
         let server = Server::with(config).await.map_err(|error| {
-            Failure::new(error.to_string()).hint("take another port with --port, or --port 0 for any free one")
+            Failure::new(error.to_string()).hint("choose another port with --port, or --port 0 for any free one")
         })?;
         out.text(&format!("{}\n", server.url()))?;
         out.flush()?;

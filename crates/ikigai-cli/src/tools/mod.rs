@@ -137,7 +137,7 @@ async fn blocking<T: Send + 'static>(
     let waiting = OnDrop(stop.clone());
     let outcome = tokio::task::spawn_blocking(move || work(&stop)).await;
     drop(waiting);
-    outcome.unwrap_or_else(|_| Err("the tool broke down".to_owned()))
+    outcome.unwrap_or_else(|_| Err("the tool crashed".to_owned()))
 }
 
 #[cfg(test)]

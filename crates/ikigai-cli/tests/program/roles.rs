@@ -63,7 +63,7 @@ fn a_role_brings_its_prompt_its_model_and_its_level() {
     assert!(!asked.to_string().contains("You review code.") && asked.to_string().contains("Other."), "{asked:#}");
     // The level is kept, and what it rules out is told.
     let said = home.piped(&["ask", "--dry-run", "--role", "thinker", "hi"], "");
-    let loss = "dropped: temperature (this model does not take it while it thinks)\n";
+    let loss = "dropped: temperature (this model does not accept it while it thinks)\n";
     assert_eq!((said.stdout.contains("\"type\": \"enabled\""), said.stderr.as_str()), (true, loss), "{}", said.stdout);
     let said = home.piped(&["ask", "--role", "reviever", "hi"], "");
     let stderr =

@@ -29,7 +29,7 @@ pub struct Cost {
     pub input: Money,
     /// The visible answer.
     pub output: Money,
-    /// The thinking, where the provider counts it apart.
+    /// The thinking, if the provider counts it separately.
     pub thinking: Money,
     /// What was read from the cache.
     pub cache_read: Money,
@@ -45,7 +45,7 @@ impl Cost {
         self.input + self.output + self.thinking + self.cache_read + self.cache_write
     }
 
-    /// Each part rounded to six places after the point, a millionth of a dollar; the total is the sum of those.
+    /// Rounds each part to six decimal places, a millionth of a dollar; the total is the sum of the rounded parts.
     ///
     /// That is how bills are usually shown. Add up the exact costs, and round the sum.
     #[must_use]
@@ -83,17 +83,18 @@ impl Sum for Cost {
 }
 
 impl Facts {
-    /// What an answer of this model costs. Absent when nobody knows its prices; zero only when it is free.
+    /// What an answer of this model costs. Returns `None` if the prices are unknown, and zero only if the model is
+    /// free.
     ///
-    /// - A prompt longer than a tier's limit has the tier's prices for the whole request.
-    /// - Cache reads without a price of their own cost what the prompt costs, and so do writes. Anthropic's writes for an
-    ///   hour cost twice the prompt; how many there were is told apart in `usage.provider_data.anthropic`, under
+    /// - If the prompt is longer than a tier's limit, the tier's prices apply to the whole request.
+    /// - Cache reads without their own price cost the same as the prompt, and so do writes. Anthropic's writes for an
+    ///   hour cost twice the prompt; their number is given separately in `usage.provider_data.anthropic`, under
     ///   `cache_creation`.
-    /// - Thinking without a price of its own costs what the answer costs.
+    /// - Thinking without its own price costs the same as the answer.
     ///
-    /// The prices are the standard ones for text: batches, faster or slower service tiers, sound and pictures are not
-    /// priced, and neither are searches and other tools of the provider: [`Cost::unpriced_calls`] counts those, as far as
-    /// the provider does.
+    /// The prices are the standard ones for text. Batches, faster or slower service tiers, sound and pictures are not
+    /// priced, nor are searches and other provider-run tools: [`Cost::unpriced_calls`] counts those, if the provider
+    /// reports them.
     pub fn cost(&self, usage: &Usage) -> Option<Cost> {
         let prices = self.prices_for(usage.prompt_tokens());
         let (input, output) = (prices.input?, prices.output?);
@@ -109,7 +110,7 @@ impl Facts {
         })
     }
 
-    /// The prices of a request whose prompt has so many tokens, cached ones included.
+    /// The prices of a request whose prompt has this many tokens, cached ones included.
     pub fn prices_for(&self, prompt_tokens: u64) -> Prices {
         let reached = self.tiers.iter().filter(|tier| prompt_tokens > u64::from(tier.above));
         reached.max_by_key(|tier| tier.above).map_or(self.prices, |tier| tier.prices.or(self.prices))
@@ -136,7 +137,7 @@ struct CostJson {
     input: Money,
     /// The visible answer.
     output: Money,
-    /// The thinking, where the provider counts it apart.
+    /// The thinking, if the provider counts it separately.
     thinking: Money,
     /// What was read from the cache.
     cache_read: Money,

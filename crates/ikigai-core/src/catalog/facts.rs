@@ -1,4 +1,4 @@
-//! What is known about one model of one provider.
+//! Facts about one model of one provider.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Dialect, Level};
 
-/// What is known about one model of one provider. An unknown field is absent, never zero.
+/// Facts about one model of one provider. An unknown field is absent, never zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -17,7 +17,7 @@ pub struct Facts {
     /// The model's id on the wire.
     #[serde(default)]
     pub id: Cow<'static, str>,
-    /// Its name for people.
+    /// Its display name.
     #[serde(default)]
     pub name: Cow<'static, str>,
     /// Other ids of the same model that its provider accepts.
@@ -59,29 +59,29 @@ pub struct Facts {
     /// What it writes.
     #[serde(default)]
     pub output: Cow<'static, [Modality]>,
-    /// Does it think?
+    /// Whether it thinks.
     #[serde(default)]
     pub thinking: Option<bool>,
     /// The efforts that its provider lists for it.
     #[serde(default)]
     pub efforts: Cow<'static, [Level]>,
-    /// Does it call tools?
+    /// Whether it calls tools.
     #[serde(default)]
     pub tools: Option<bool>,
-    /// Can its answers follow a JSON Schema?
+    /// Whether its answers can follow a JSON Schema.
     #[serde(default)]
     pub structured_output: Option<bool>,
-    /// Does it accept a temperature?
+    /// Whether it accepts a temperature.
     #[serde(default)]
     pub temperature: Option<bool>,
-    /// Is it in service?
+    /// Whether it is in service.
     #[serde(default)]
     pub status: Status,
 }
 
 impl Facts {
-    /// A model of a provider, of which nothing else is known yet; [`Catalog::with_model`](crate::catalog::Catalog::with_model) adds
-    /// it to a catalogue.
+    /// Creates facts about a model, of which nothing but its id is known yet.
+    /// [`Catalog::with_model`](crate::catalog::Catalog::with_model) adds them to a catalogue.
     ///
     /// ```
     /// use ikigai_core::catalog::{Facts, Modality, Prices};
@@ -99,7 +99,7 @@ impl Facts {
         Facts { provider: provider.into(), id: id.into(), ..Facts::default() }
     }
 
-    /// Its name for people.
+    /// Its display name.
     #[must_use]
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.name = name.into();
@@ -141,14 +141,14 @@ impl Facts {
         self
     }
 
-    /// It calls tools.
+    /// Says that it calls tools.
     #[must_use]
     pub fn calls_tools(mut self) -> Self {
         self.tools = Some(true);
         self
     }
 
-    /// It thinks, with these efforts; without any, as much as it likes.
+    /// Says that it thinks, with these efforts; if the list is empty, as much as it likes.
     #[must_use]
     pub fn thinks(mut self, efforts: impl Into<Vec<Level>>) -> Self {
         self.thinking = Some(true);
@@ -157,10 +157,10 @@ impl Facts {
     }
 }
 
-/// Prices in pico-dollars a token, which is the same as micro-dollars a million tokens: 3 dollars a million is
-/// 3,000,000. Integers, so that sums are exact.
+/// Prices in pico-dollars per token, which is the same as micro-dollars per million tokens: 3 dollars per million is
+/// 3,000,000. They are integers, so that sums are exact.
 ///
-/// In files and in JSON they are dollars a million tokens, as price lists have them:
+/// In files and in JSON they are dollars per million tokens, as in price lists:
 ///
 /// ```
 /// use ikigai_core::catalog::Prices;
@@ -190,12 +190,12 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Prices in dollars a million tokens. A price that is negative or not a number is left unknown.
+    /// Prices in dollars per million tokens. A price that is negative or not a number is left unknown.
     pub fn per_million(input: f64, output: f64) -> Prices {
         Prices { input: dollars::pico(input).ok(), output: dollars::pico(output).ok(), ..Prices::default() }
     }
 
-    /// These prices, with those of `below` for the ones that are absent.
+    /// Fills absent prices with those of `below`.
     #[must_use]
     pub fn or(self, below: Prices) -> Prices {
         Prices {
@@ -237,12 +237,12 @@ pub(super) mod dollars {
     }
 }
 
-/// Prices that hold for the whole request when its prompt is longer than a limit.
+/// Prices that apply to the whole request if its prompt is longer than a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TierPrices {
-    /// The prompt length above which they hold.
+    /// The prompt length above which they apply.
     pub above: u32,
     /// The prices; an absent one is the same as without the tier.
     pub prices: Prices,
@@ -279,7 +279,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The status's word, as it stands in JSON.
+    /// The status as it is written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Active => "active",

@@ -17,9 +17,9 @@ use crate::provider::Providers;
 
 static SHARED: Catalog = Catalog::BUILT_IN;
 
-/// What is known about models: the built-in data, and the user's own over it.
+/// Facts about models: the built-in data, with the user's own data on top.
 ///
-/// The built-in data is part of the program: nothing is parsed, and a lookup is one hash.
+/// The built-in data is compiled into the program: nothing is parsed, and a lookup is one hash.
 ///
 /// ```
 /// use ikigai_core::catalog::Catalog;
@@ -71,12 +71,12 @@ impl Catalog {
         &SHARED
     }
 
-    /// What is known about a model; case does not matter.
+    /// Finds the facts about a model; case does not matter.
     ///
-    /// Found by its id, one of its other names, or an id followed by words about the version, longest first: a date
-    /// (`-20250929`, `-2025-04-14`, `@20250929`), a number (`-001`), `-preview`, `-latest`. Other words are other models:
-    /// `gpt-5.4-turbo` is not `gpt-5.4`. A dated id is assumed to be the same model as the undated one, unless the
-    /// catalogue lists it separately.
+    /// A model is found by its id, one of its other names, or an id followed by a version suffix, longest first: a date
+    /// (`-20250929`, `-2025-04-14`, `@20250929`), a number (`-001`), `-preview`, `-latest`. Other suffixes mean other
+    /// models: `gpt-5.4-turbo` is not `gpt-5.4`. A dated id is assumed to be the same model as the undated one, unless
+    /// the catalogue lists it separately.
     ///
     /// Without a provider, the model's maker is meant, or the only provider that has it. Returns `None` if several
     /// providers have it and none of them made it.
@@ -133,8 +133,8 @@ impl Catalog {
         tails.into_iter().filter_map(typed).collect()
     }
 
-    /// This catalogue with a user's TOML text over it, field by field: tables `[provider.model]` with the fields of
-    /// [`Facts`], prices in dollars a million tokens. `file` is for messages only.
+    /// Overlays a user's TOML text on this catalogue, field by field: tables `[provider.model]` with the fields of
+    /// [`Facts`], prices in dollars per million tokens. `file` is only used in messages.
     #[cfg(feature = "files")]
     pub fn with_toml(&self, file: &str, text: &str) -> Result<Catalog, FileError> {
         let rows: BTreeMap<String, BTreeMap<String, Row>> = from_toml(file, text)?;
@@ -144,7 +144,7 @@ impl Catalog {
         ))
     }
 
-    /// This catalogue with an `api.json` of models.dev over it. `file` is for messages only.
+    /// Overlays an `api.json` of models.dev on this catalogue. `file` is only used in messages.
     #[cfg(feature = "files")]
     pub fn with_api_json(&self, file: &str, text: &str) -> Result<Catalog, FileError> {
         let providers: ApiJson = from_json(file, text)?;
@@ -153,7 +153,7 @@ impl Catalog {
         })))
     }
 
-    /// This catalogue with one model more, in place of what is known under the same id of the same provider.
+    /// Adds a model to this catalogue, replacing any facts under the same id of the same provider.
     ///
     /// ```
     /// use ikigai_core::catalog::{Catalog, Facts, Prices};

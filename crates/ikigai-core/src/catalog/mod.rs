@@ -1,4 +1,4 @@
-//! Facts about models: limits, prices, and what each family takes on the wire.
+//! Facts about models: limits, prices, and what each family accepts on the wire.
 
 mod built_in;
 mod cost;

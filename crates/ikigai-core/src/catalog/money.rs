@@ -1,4 +1,4 @@
-//! Money, exact.
+//! Exact amounts of money.
 
 use std::fmt;
 use std::iter::Sum;
@@ -15,11 +15,11 @@ const DOLLAR: i128 = 10_i128.pow(PLACES as u32);
 /// Pico-dollars in the sixth place after the point.
 const MICRO: i128 = 1_000_000;
 
-/// An amount of dollars, exact to the trillionth: a price a million tokens, times any number of tokens, is a whole number
-/// of those.
+/// An amount of dollars, exact to the trillionth: a price per million tokens, times any number of tokens, is always
+/// exact.
 ///
-/// It is shown with six places, or with as many as asked for (`{:.2}`), or exactly (`{:#}`). In JSON it is a number where
-/// a number can hold it exactly, and a decimal text where not.
+/// It is printed with six decimal places, with as many as you ask for (`{:.2}`), or exactly (`{:#}`). In JSON it is a
+/// number if a number can hold it exactly, and otherwise a decimal string.
 ///
 /// ```
 /// use ikigai_core::catalog::Money;
@@ -31,16 +31,16 @@ const MICRO: i128 = 1_000_000;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Money(i128);
 
-/// A text that is no amount of money.
+/// A text that is not an amount of money.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no amount of dollars; it is written like 0.25, with at most 12 places after the point")]
+#[error("`{0}` is not an amount of dollars; write it like 0.25, with at most 12 decimal places")]
 pub struct NotMoney(pub String);
 
 impl Money {
-    /// Nothing.
+    /// Zero dollars.
     pub const ZERO: Money = Money(0);
 
-    /// An amount in pico-dollars, of which a dollar has 10¹².
+    /// An amount in pico-dollars; a dollar has 10¹² of them.
     pub const fn from_pico(pico: i128) -> Money {
         Money(pico)
     }
@@ -50,7 +50,7 @@ impl Money {
         self.0
     }
 
-    /// The sum, unless it is too great to be held: 1.7 × 10²⁶ dollars.
+    /// Adds two amounts. Returns `None` on overflow, at 1.7 × 10²⁶ dollars.
     pub fn checked_add(self, other: Money) -> Option<Money> {
         self.0.checked_add(other.0).map(Money)
     }
@@ -61,7 +61,7 @@ impl Money {
         Money(i128::try_from(pico).unwrap_or(i128::MAX))
     }
 
-    /// Rounded to six places after the point, a half away from zero.
+    /// Rounds to six decimal places, half away from zero.
     #[must_use]
     pub fn rounded(self) -> Money {
         Money(to_nearest(self.0, MICRO).saturating_mul(MICRO))
@@ -177,7 +177,7 @@ impl<'de> Deserialize<'de> for Money {
             }
 
             fn visit_i128<E: Error>(self, dollars: i128) -> Result<Money, E> {
-                dollars.checked_mul(DOLLAR).map(Money).ok_or_else(|| E::custom("more money than there is"))
+                dollars.checked_mul(DOLLAR).map(Money).ok_or_else(|| E::custom("the amount is too large"))
             }
 
             fn visit_f64<E: Error>(self, dollars: f64) -> Result<Money, E> {

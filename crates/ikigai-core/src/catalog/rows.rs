@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "files")]
 use crate::near;
 
-/// A file of providers or models that cannot be read, and where. The tables stay as they were.
+/// An error in a file of providers or models, with its place. The tables stay as they were.
 ///
 /// ```
 /// use ikigai_core::provider::Providers;
@@ -30,9 +30,9 @@ use crate::near;
 pub struct FileError {
     /// The file, as the caller named it.
     pub file: String,
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// The column in characters, from 1.
+    /// The column in characters, counted from 1.
     pub column: usize,
     /// The key with its parents: `mistral.quirks.chat.top_k`. Empty if the text is not TOML or JSON at all.
     pub key: String,
@@ -68,10 +68,10 @@ impl FileError {
 #[cfg(feature = "files")]
 const SPANNED: &str = ".$__serde_spanned_private_value";
 
-/// Reads a TOML text. An error says where it is, and names the nearest of the known keys for an unknown one.
+/// Reads a TOML text. An error says where it is, and suggests the nearest known key for an unknown one.
 ///
 /// # Errors
-/// If the text is not TOML, or not what `T` is made from.
+/// If the text is not TOML, or does not describe a `T`.
 #[cfg(feature = "files")]
 pub fn from_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, FileError> {
     let place = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);

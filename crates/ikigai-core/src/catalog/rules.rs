@@ -9,7 +9,7 @@ use crate::Level;
 
 /// What a family of models accepts.
 ///
-/// The default is for a model that nothing is known about: everything is sent as asked, and nothing about thinking.
+/// The default is for an unknown model: everything is sent as requested, and nothing is sent about thinking.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -40,13 +40,13 @@ pub struct Rules {
     pub structured_output: bool,
     /// Answers can follow a schema while there are function tools.
     pub tools_with_structured_output: bool,
-    /// Tools that the provider runs are accepted beside functions, and with a format of the answer (Gemini).
+    /// Provider-run tools are accepted together with functions and with an output format (Gemini).
     pub mixed_tools: bool,
     /// It searches the web in Chat Completions, by itself and as `web_search_options` say (OpenAI).
     pub search_in_chat: bool,
-    /// Function tools beside a reasoning effort in Chat Completions.
+    /// Function tools together with a reasoning effort in Chat Completions.
     pub tools_in_chat: ToolsInChat,
-    /// Its home is the Responses API.
+    /// Its main API is Responses.
     pub responses_api: bool,
     /// Which models can read sealed thinking again.
     pub bound_state: StateScope,
@@ -60,15 +60,15 @@ pub struct Rules {
     pub signatures_required: bool,
     /// Plain JSON Schema is accepted for parameters (Gemini).
     pub json_schema_parameters: bool,
-    /// What Amazon's Converse accepts for it beside the parameters of every model.
+    /// What Amazon's Converse accepts for it in addition to the parameters of every model.
     pub converse: ConverseFields,
-    /// How it is asked for pictures, if it draws.
+    /// How to ask it for pictures, if it draws.
     pub drawing: Drawing,
     /// The longest answer, if the catalogue does not know the model.
     pub max_output: Option<u32>,
 }
 
-/// How a model is asked for pictures.
+/// How to ask a model for pictures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Drawing {
@@ -77,11 +77,11 @@ pub enum Drawing {
     Usual,
     /// By the method `predict`, with other fields than the API's other models (Google's Imagen).
     Predict,
-    /// It gives addresses unless base64 is asked for, where others refuse the question (OpenAI's DALL·E).
+    /// It returns URLs unless base64 is requested, while others refuse that parameter (OpenAI's DALL·E).
     AskBase64,
 }
 
-/// What Amazon's Converse accepts for a model beside the parameters of every model.
+/// What Amazon's Converse accepts for a model in addition to the parameters of every model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -223,7 +223,7 @@ pub enum Sampling {
     Refused,
 }
 
-/// Function tools beside a reasoning effort in Chat Completions.
+/// Function tools together with a reasoning effort in Chat Completions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -231,7 +231,7 @@ pub enum ToolsInChat {
     /// Accepted.
     #[default]
     Taken,
-    /// Refused beside an effort other than `none`.
+    /// Refused with any effort other than `none`.
     NotWithEffort,
     /// Also refused if no effort is sent and the model thinks by default: `none` must be sent.
     NotWhileThinking,
@@ -302,7 +302,7 @@ impl Rules {
         max_output: None,
     };
 
-    /// These rules; for a model without a known family, with what the catalogue says about its thinking.
+    /// Returns these rules. For a model without a known family, adds what the catalogue says about its thinking.
     ///
     /// Efforts are sent if the catalogue lists them. If all it says is that the model thinks, nothing is sent.
     pub fn with_facts(&self, facts: &Facts) -> Cow<'_, Rules> {
@@ -344,17 +344,17 @@ impl ThinkingRule {
         shown: ThinkingDetail::Whole,
     };
 
-    /// The level that the provider takes for one that the model lacks, where it says so.
+    /// The level that the provider uses instead of one that the model lacks, if it says so.
     pub fn meaning(&self, level: Level) -> Option<Level> {
         self.means.iter().find(|(from, _)| *from == level).map(|(_, to)| *to)
     }
 
-    /// Does the model think if a request says nothing about it?
+    /// Whether the model thinks if a request says nothing about it.
     pub fn thinks_by_default(&self) -> bool {
         self.kind != ThinkingKind::None && self.default != Some(Level::None)
     }
 
-    /// Does the model take a budget in tokens?
+    /// Whether the model accepts a budget in tokens.
     pub fn takes_budgets(&self) -> bool {
         self.kind == ThinkingKind::Budget || self.takes_budget
     }

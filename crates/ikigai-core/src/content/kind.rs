@@ -18,7 +18,7 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// The kind's word, as a block's `type` says it.
+    /// The kind as it is written in a block's `type`.
     pub fn as_str(self) -> &'static str {
         match self {
             BlockKind::Text => "text",

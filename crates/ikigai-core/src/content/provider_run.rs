@@ -1,4 +1,4 @@
-//! Tools that the provider runs: what the model asked of them, and what they gave.
+//! Tools that the provider runs: their calls and results.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub enum ProviderTool {
 }
 
 impl ProviderTool {
-    /// The tool's word, as it stands in JSON.
+    /// The tool's name as it is written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             ProviderTool::WebSearch => "web_search",
@@ -54,26 +54,26 @@ impl std::fmt::Display for ProviderTool {
     }
 }
 
-/// The model asks for a tool that the provider runs by itself.
+/// A call of a tool that the provider runs.
 ///
-/// Its result may be in a later answer: a turn can pause, or wait for the caller's own tools, before it comes.
+/// Its result may be in a later answer, because a turn can pause or wait for the caller's own tools first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ProviderCall {
-    /// The provider's id of this call, which the result names; empty where it gives none.
+    /// The provider's id of this call, which the result refers to; empty if the provider gives none.
     #[serde(default)]
     pub id: String,
     /// Which tool.
     #[serde(default)]
     pub tool: ProviderTool,
-    /// The provider's word for it.
+    /// The provider's name for it.
     #[serde(default)]
     pub name: String,
-    /// What was asked of it.
+    /// The arguments of the call.
     #[serde(flatten)]
     pub arguments: Arguments,
-    /// How far it is, in the provider's words.
+    /// Its status, in the provider's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// The call whose code made this one.
@@ -82,12 +82,12 @@ pub struct ProviderCall {
     /// The MCP server that has the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The wire object as it came, which goes back to its issuer alone.
+    /// The unchanged wire object, which goes back only to its issuer.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
 
-/// What a tool gave that the provider ran.
+/// The result of a tool that the provider ran.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -98,7 +98,7 @@ pub struct ProviderResult {
     /// Which tool.
     #[serde(default)]
     pub tool: ProviderTool,
-    /// What it gave: text, pictures, documents. Much of it may be sealed, or not be shown at all.
+    /// The result: text, pictures, documents. Much of it may be sealed, or not shown at all.
     #[serde(default, deserialize_with = "text_or_blocks", skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "super::TextOrBlocks"))]
     pub content: Vec<Block>,
@@ -108,12 +108,12 @@ pub struct ProviderResult {
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ProviderFailure>,
-    /// The wire object as it came, which goes back to its issuer alone.
+    /// The unchanged wire object, which goes back only to its issuer.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
 
-/// Why a tool failed that the provider ran.
+/// Why a provider-run tool failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -126,7 +126,8 @@ pub struct ProviderFailure {
 }
 
 impl ProviderCall {
-    /// What it is about, for people: the query of a search, the address of a page. `None` if that is not known, or not yet.
+    /// What the call is about, to show to people: the query of a search, the address of a page. `None` if that is not
+    /// known, or not known yet.
     pub fn subject(&self) -> Option<&str> {
         ["query", "queries", "url"].into_iter().find_map(|name| {
             let value = self.arguments.get(name)?;

@@ -1,4 +1,4 @@
-//! One way to reach all dialects.
+//! The entry points to all dialects.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::wire::Ids;
 use crate::{Dialect, Error, ErrorKind, Limits, Loss, LossCode, Request, Response, Severity};
 
 impl WireRequest {
-    /// The request, or an error if something could not be carried.
+    /// Returns the request, or an error if something could not be carried.
     ///
     /// # Errors
     /// If there is a loss; the message lists all of them.
@@ -23,7 +23,7 @@ impl WireRequest {
 }
 
 impl WireResponse {
-    /// The answer, or an error if something could not be carried.
+    /// Returns the answer, or an error if something could not be carried.
     ///
     /// # Errors
     /// If there is a loss; the message lists all of them.
@@ -42,10 +42,10 @@ fn strictly(losses: &[Loss], dialect: Dialect) -> Result<(), Error> {
 }
 
 impl Dialect {
-    /// Encodes a request for a provider. What could not be carried is in [`WireRequest::losses`].
+    /// Encodes a request for a provider. [`WireRequest::losses`] lists what could not be carried.
     ///
     /// # Errors
-    /// If the request cannot be put into this dialect at all, such as one without a model.
+    /// If the request cannot be expressed in this dialect at all, for example because it has no model.
     pub fn encode_request(self, request: &Request, target: &Target<'_>, limits: &Limits) -> Result<WireRequest, Error> {
         let encode = match self {
             Dialect::Anthropic => anthropic::encode_request,
@@ -84,10 +84,10 @@ impl Dialect {
         }
     }
 
-    /// As [`encode_request`](Dialect::encode_request), but a loss is an error.
+    /// Like [`encode_request`](Dialect::encode_request), but a loss is an error.
     ///
     /// # Errors
-    /// If something of the request cannot be carried; the message lists all of it.
+    /// If anything in the request cannot be carried; the message lists all of it.
     pub fn encode_request_strictly(
         self,
         request: &Request,
@@ -97,10 +97,10 @@ impl Dialect {
         self.encode_request(request, target, limits)?.strictly(self)
     }
 
-    /// Decodes what a client of this dialect sends, with what an answer to it has to be like.
+    /// Decodes a client's request, and returns it with what is needed to write an answer.
     ///
     /// # Errors
-    /// If the body is not a request of this dialect, or reaches a limit; the message names the place. Always if no
+    /// If the body is not a request in this dialect, or reaches a limit; the message names the place. Always if no
     /// client speaks the dialect: see [`serves_clients`](Dialect::serves_clients).
     #[cfg(feature = "server")]
     pub fn decode_request(self, incoming: Incoming<'_>, limits: &Limits) -> Result<(Request, Reply), Error> {
@@ -124,10 +124,10 @@ impl Dialect {
         Ok((request, reply))
     }
 
-    /// Decodes a provider's whole answer. `ids` names calls that the wire leaves without an id.
+    /// Decodes a provider's complete answer. `ids` supplies ids for calls that have none on the wire.
     ///
     /// # Errors
-    /// If the body is an error, whatever its HTTP status was, or is not an answer of this dialect, or reaches a limit.
+    /// If the body is an error, whatever its HTTP status was, or is not an answer in this dialect, or reaches a limit.
     pub fn decode_response(self, body: &[u8], ids: &mut Ids, limits: &Limits) -> Result<Response, Error> {
         limits.check_answer(body)?;
         let mut response = match self {
@@ -142,8 +142,8 @@ impl Dialect {
         Ok(response)
     }
 
-    /// Encodes a whole answer for a client of this dialect. What could not be carried is in [`WireResponse::losses`]: all
-    /// of it if no client speaks the dialect, where the body is an error that says so.
+    /// Encodes a complete answer for a client of this dialect. [`WireResponse::losses`] lists what could not be
+    /// carried. If no client speaks the dialect, that is everything, and the body is an error that says so.
     #[cfg(feature = "server")]
     pub fn encode_response(self, response: &Response, reply: &Reply) -> WireResponse {
         let lowered = hosted::lower(response, self, reply);

@@ -23,8 +23,8 @@ use crate::{Dialect, Error, Event, Json, Limits, Loss};
 
 /// Decodes a stream of one dialect: bytes in, cut anywhere; canonical events out.
 ///
-/// A stream ends with [`Event::Done`] or [`Event::Error`], always: bytes that make no sense, and an end without the
-/// dialect's own end, become an error event.
+/// A stream always ends with [`Event::Done`] or [`Event::Error`]: unreadable bytes, and an end without the dialect's
+/// own end marker, become an error event.
 ///
 /// ```
 /// use ikigai_core::{Collector, Dialect, Limits};
@@ -83,7 +83,7 @@ enum Reader {
 }
 
 impl StreamDecoder {
-    /// A decoder for one stream. `ids` names calls that the wire leaves without an id.
+    /// Creates a decoder for one stream. `ids` supplies ids for calls that have none on the wire.
     pub fn new(dialect: Dialect, ids: Ids, limits: &Limits) -> Self {
         let (sse, own) = (Sse::with_limit(limits.event), ids.clone());
         let reader = match dialect {
@@ -109,7 +109,7 @@ impl StreamDecoder {
         StreamDecoder { sse, reader, progress }
     }
 
-    /// Takes the next bytes and appends the events that they complete. What comes after the end is ignored.
+    /// Takes the next bytes and appends the events that they complete. Anything after the end is ignored.
     pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<Event>) {
         if self.progress.ended {
             return;
@@ -127,7 +127,7 @@ impl StreamDecoder {
         }
     }
 
-    /// The end of the bytes: appends what is still owed.
+    /// Ends the input, and appends the remaining events.
     pub fn end(&mut self, out: &mut Vec<Event>) {
         if self.progress.ended {
             return;
@@ -330,7 +330,7 @@ enum Writer {
 
 #[cfg(feature = "server")]
 impl StreamEncoder {
-    /// An encoder for one stream.
+    /// Creates an encoder for one stream.
     pub fn new(dialect: Dialect, reply: Reply) -> Self {
         let (mut losses, lowering) = (Vec::new(), Lowering::new(dialect, &reply));
         let writer = match dialect {
@@ -353,7 +353,7 @@ impl StreamEncoder {
         StreamEncoder { dialect, writer, lowering, queue, losses }
     }
 
-    /// Takes the next event and appends the bytes that it brings. [`Event::Done`] and [`Event::Error`] bring the end.
+    /// Takes the next event and appends its bytes. [`Event::Done`] and [`Event::Error`] end the stream.
     pub fn push(&mut self, event: &Event, out: &mut Vec<u8>) {
         if note_event(event, self.dialect, &mut self.losses) {
             return;

@@ -77,8 +77,8 @@ pub(super) fn by_status(status: Option<u16>) -> ErrorKind {
     }
 }
 
-/// A span of time as providers write it in headers and messages, in milliseconds: `20ms`, `6m0s`, `1m26.4s`, `1h2m3.5s`,
-/// or plain seconds. Rounded up, so that nobody comes too early; none for anything else.
+/// Parses a duration as providers write it in headers and messages, into milliseconds: `20ms`, `6m0s`, `1m26.4s`,
+/// `1h2m3.5s`, or plain seconds. It is rounded up, so that nobody retries too early. Returns `None` for anything else.
 pub fn duration_ms(text: &str) -> Option<u64> {
     if let Ok(seconds) = text.parse::<f64>() {
         return whole(seconds * 1000.0);

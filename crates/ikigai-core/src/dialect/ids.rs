@@ -1,18 +1,19 @@
-//! Ids for what the wire left without one, from a seed that the caller gives.
+//! Ids for calls that have none on the wire, made from a seed that the caller supplies.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 /// Makes ids: 22 characters of base64url, the form of a random 128-bit number.
 ///
-/// Pure: the same seed gives the same ids. A client seeds it from the system's randomness, a test with a constant.
+/// It is deterministic: the same seed gives the same ids. A client seeds it from the system's randomness, a test with a
+/// constant.
 #[derive(Debug, Clone)]
 pub struct Ids {
     state: u64,
 }
 
 impl Ids {
-    /// Ids that follow from a seed.
+    /// Creates ids from a seed.
     pub fn seeded(seed: u64) -> Self {
         Ids { state: seed }
     }

@@ -1,4 +1,4 @@
-//! The wire formats, each in a folder of its own with the same files.
+//! The wire formats, each in its own folder with the same files.
 //!
 //! A dialect is a pure translation: wire to canonical and back, for requests, responses, streams and errors. It knows
 //! no provider's name: what differs between providers of one dialect is a [`Quirks`] row, what differs between models
@@ -59,7 +59,7 @@ pub enum Dialect {
     OpenaiResponses,
     /// Google Gemini `generateContent`.
     Gemini,
-    /// Amazon Bedrock's Converse. Providers speak it, clients do not: see [`Dialect::serves_clients`].
+    /// Amazon Bedrock's Converse. Only providers speak it, not clients: see [`Dialect::serves_clients`].
     BedrockConverse,
 }
 
@@ -98,7 +98,7 @@ impl Dialect {
         }
     }
 
-    /// How its streams come from a provider.
+    /// How its streams are framed by a provider.
     pub fn framing(self) -> Framing {
         match self {
             Dialect::BedrockConverse => Framing::Amazon,
@@ -106,7 +106,7 @@ impl Dialect {
         }
     }
 
-    /// What its maker calls it to tell it from an older one: the Responses API.
+    /// The name its maker uses to distinguish it from an older API: the Responses API.
     pub fn second_name(self) -> Option<&'static str> {
         (self == Dialect::OpenaiResponses).then_some("Responses API")
     }
@@ -132,13 +132,13 @@ impl std::str::FromStr for Dialect {
     }
 }
 
-/// How the pieces of a stream are told apart.
+/// How the pieces of a stream are framed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Framing {
     /// Server-sent events.
     Events,
-    /// The binary frames of Amazon (`application/vnd.amazon.eventstream`). A client takes them apart, and gives each to the
+    /// Amazon's binary frames (`application/vnd.amazon.eventstream`). A client splits them, and passes each to the
     /// decoder as an event whose data is an object with the frame's type as its only key.
     Amazon,
 }
@@ -153,7 +153,7 @@ impl Framing {
     }
 }
 
-/// Who a request is for: everything that an encoder may ask about the provider and the model.
+/// The target of a request: everything that an encoder needs to know about the provider and the model.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Target<'a> {
@@ -161,14 +161,14 @@ pub struct Target<'a> {
     pub provider: &'a str,
     /// How this provider's API differs from the dialect's own.
     pub quirks: &'a Quirks,
-    /// What the model takes.
+    /// What the model accepts.
     pub rules: &'a Rules,
-    /// The model's limits and prices, where known.
+    /// The model's limits and prices, if known.
     pub facts: Option<&'a Facts>,
 }
 
 impl<'a> Target<'a> {
-    /// A model that nothing is known about but its rules.
+    /// Creates a target for a model of which only the rules are known.
     pub fn new(provider: &'a str, quirks: &'a Quirks, rules: &'a Rules) -> Self {
         Target { provider, quirks, rules, facts: None }
     }
@@ -180,10 +180,10 @@ impl<'a> Target<'a> {
 pub struct WireRequest {
     /// The path below the provider's base URL, with its query: `/v1/messages`.
     pub path: String,
-    /// Headers that belong to the dialect; the key's header is the caller's business.
+    /// Headers that belong to the dialect. The caller adds the header with the key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<(String, String)>,
-    /// The body, as bytes: JSON, or a form if files go along, which a `content-type` among the headers then says. Only
+    /// The body, as bytes: JSON, or a form if it includes files, in which case the headers have a `content-type`. Only
     /// JSON can be serialised.
     #[serde(with = "body")]
     pub body: Vec<u8>,
@@ -226,19 +226,19 @@ mod body {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Incoming<'a> {
-    /// The path with its query, where known. Gemini's model and method stand there.
+    /// The path with its query, if known. For Gemini, it contains the model and the method.
     pub path: Option<&'a str>,
     /// The JSON body.
     pub body: &'a [u8],
 }
 
 impl<'a> Incoming<'a> {
-    /// A request whose path is unknown.
+    /// Creates a request whose path is unknown.
     pub fn new(body: &'a [u8]) -> Self {
         Incoming { path: None, body }
     }
 
-    /// The same request, sent to this path with its query.
+    /// Sets the path, with its query.
     #[must_use]
     pub fn at(self, path: &'a str) -> Self {
         Incoming { path: Some(path), ..self }
@@ -249,17 +249,17 @@ impl<'a> Incoming<'a> {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Reply {
-    /// For ids that the answer does not bring along.
+    /// Makes ids that the answer lacks.
     pub ids: Ids,
     /// When the answer was made, in seconds since 1970.
     pub created: u64,
-    /// The model to name when the answer names none.
+    /// The model to name if the answer names none.
     pub model: Option<String>,
     /// Chat: the client asked for usage in the stream.
     pub stream_usage: bool,
-    /// Gemini: the client asked for one JSON array in place of an event stream.
+    /// Gemini: the client asked for a JSON array instead of an event stream.
     pub json_array: bool,
-    /// Who issued the sealed state in the answer; it is sealed anew for clients of another dialect.
+    /// Who issued the sealed state in the answer; it is sealed again for clients of another dialect.
     pub provider: Option<String>,
 }
 

@@ -67,7 +67,7 @@ impl<'a> Fitting<'a> {
     pub(super) fn automatic_cache(&mut self, marks: &Marks) -> Option<CacheHint> {
         let hint = self.request.cache.as_ref()?.automatic.as_ref()?;
         let place = "cache.automatic";
-        let by_itself = "prompts are cached by themselves here; nothing is sent about it";
+        let by_itself = "prompts are cached automatically here; nothing is sent about it";
         let Some(ability) = self.abilities.automatic_cache else {
             self.losses.push(Loss::info(LossCode::NotInDialect, "cache", place, by_itself));
             return None;
@@ -218,7 +218,7 @@ impl<'a> Fitting<'a> {
             self.losses.push(match self.abilities.automatic_cache.map(|ability| ability.taken) {
                 Some(AutomaticTaken::AsMark) => Loss::new(LossCode::RefusedByModel, "cache", name, NOT_CACHED),
                 Some(AutomaticTaken::Ttl) | None => {
-                    let why = format!("prompts are cached by themselves here; {left} of its cache hints are not sent");
+                    let why = format!("prompts are cached automatically here; {left} of its cache hints are not sent");
                     Loss::info(LossCode::NotInDialect, "cache", name, why)
                 }
             });

@@ -45,9 +45,9 @@ impl Fitting<'_> {
         }
         if !left.is_empty() {
             let why = match issuer {
-                Issuer::OtherModel => "thinking state that this model cannot read stays behind".to_owned(),
+                Issuer::OtherModel => "thinking state that this model cannot read is left out".to_owned(),
                 Issuer::Target | Issuer::Unknown | Issuer::OtherProvider => {
-                    format!("thinking state of another provider ({}) stays behind", left.join(", "))
+                    format!("thinking state of another provider ({}) is left out", left.join(", "))
                 }
             };
             self.losses.push(Loss::new(LossCode::ForeignState, "thinking", place.to_string(), why));
@@ -65,7 +65,7 @@ impl Fitting<'_> {
             return Some(FittedBlock { block, place, state: StateUse::Own });
         }
         if !hosted::is_half(block, self.dialect) {
-            let why = "only the provider whose tool it is takes it back; it is left out";
+            let why = "only the provider that ran this tool accepts it back; it is left out";
             self.losses.push(Loss::new(LossCode::ForeignContent, block.kind().as_str(), place.to_string(), why));
         }
         None
@@ -77,7 +77,7 @@ impl Fitting<'_> {
         if let Some(own) = own.flatten() {
             return Cow::Owned(Block::Text(own));
         }
-        let why = "citations go back to their provider alone, and not to every one; the text is sent without";
+        let why = "citations go back only to their own provider, and not to every one; the text is sent without them";
         self.losses.push(Loss::info(LossCode::NotInDialect, "citations", place.to_string(), why));
         // They stay on it: a text that was cut for them is not joined to its neighbours by a blank line.
         Cow::Borrowed(block)

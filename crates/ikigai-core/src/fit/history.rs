@@ -56,7 +56,7 @@ impl<'a> Fitting<'a> {
             if self.spelling == Spelling::Ours {
                 self.place_instructions(&mut fitted, &mut run);
                 if fitted.content.is_empty() && !message.content.is_empty() {
-                    let why = "nothing of this message can be said here; it is left out";
+                    let why = "this API cannot express anything in this message; it is left out";
                     let place = Place::Message(index).to_string();
                     self.losses.push(Loss::info(LossCode::Changed, "messages", place, why));
                     continue;
@@ -186,9 +186,9 @@ impl<'a> Fitting<'a> {
         let from_elsewhere = is_foreign(data, self.dialect);
         if from_elsewhere || !issuer.is_own() {
             let why = match issuer {
-                Issuer::OtherModel if !from_elsewhere => "thinking that this model cannot read stays behind",
+                Issuer::OtherModel if !from_elsewhere => "thinking that this model cannot read is left out",
                 Issuer::OtherModel | Issuer::OtherProvider | Issuer::Target | Issuer::Unknown => {
-                    "thinking of another provider stays behind"
+                    "thinking of another provider is left out"
                 }
             };
             self.losses.push(Loss::new(LossCode::ForeignState, "thinking", place.to_string(), why));
@@ -207,7 +207,7 @@ impl<'a> Fitting<'a> {
                 let taken = wanted && self.quirks.chat.reasoning_field != ReasoningField::Nothing;
                 (!taken).then_some((
                     LossCode::RefusedByProvider,
-                    "this provider does not take thinking back; it is left out",
+                    "this provider does not accept thinking back; it is left out",
                 ))
             }
             // What came unsealed from the target itself may go back so.
@@ -215,7 +215,7 @@ impl<'a> Fitting<'a> {
                 let goes = issuer == Issuer::Target || !data.part(self.dialect, Part::State).is_empty();
                 (!goes).then_some((
                     LossCode::NotInDialect,
-                    "thinking goes back only with the seal that it came with, and this has none; it is left out",
+                    "thinking can only go back with its original seal, and this has none; it is left out",
                 ))
             }
         };
@@ -291,7 +291,7 @@ impl<'a> Fitting<'a> {
         if self.rules.system_prompt || done.system.is_empty() {
             return;
         }
-        let why = "this model takes no system prompt; it stands before the user's first words";
+        let why = "this model accepts no system prompt; it is put before the user's first words";
         self.losses.push(Loss::new(LossCode::RefusedByModel, "system", "system", why));
         let system = std::mem::take(&mut done.system);
         match done.messages.first_mut().filter(|first| first.role == Role::User) {

@@ -1,4 +1,4 @@
-//! Names of tools that a dialect does not take, respelled so that they can be turned back.
+//! Tool names that a dialect does not accept, changed so that they can be restored.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::abilities::{FirstCharacter, NameRule};
 use crate::{Block, Dialect, Event, Request, Response, Tool, ToolChoice};
 
-/// The names of tools that were respelled for a request, to give the calls of its answer their own names again.
+/// The tool names that were changed for a request, which restores the original names in the calls of its answer.
 ///
 /// ```
 /// use ikigai_core::wire::ToolNames;
@@ -30,12 +30,12 @@ impl ToolNames {
         self.own.is_empty()
     }
 
-    /// The caller's name of a tool that was sent under this name.
+    /// The caller's name for a tool that was sent under this name.
     pub fn own<'a>(&'a self, sent: &'a str) -> &'a str {
         self.own.get(sent).map_or(sent, String::as_str)
     }
 
-    /// Gives the calls of an answer their own names.
+    /// Restores the original names in the calls of an answer.
     pub fn restore(&self, response: &mut Response) {
         if self.is_empty() {
             return;
@@ -47,7 +47,7 @@ impl ToolNames {
         }
     }
 
-    /// Gives the call of an event its own name.
+    /// Restores the original name in the call of an event.
     pub fn restore_event(&self, event: &mut Event) {
         if self.is_empty() {
             return;

@@ -28,11 +28,11 @@ struct Refusal {
 const NOT_HERE: Refusal =
     Refusal { code: LossCode::NotInDialect, why: "this API has no such parameter; it is left out" };
 const NOT_TAKEN: Refusal =
-    Refusal { code: LossCode::RefusedByModel, why: "this model does not take it; it is left out" };
+    Refusal { code: LossCode::RefusedByModel, why: "this model does not accept it; it is left out" };
 const NOT_WHILE_THINKING: Refusal =
-    Refusal { code: LossCode::Conflict, why: "this model does not take it while it thinks; it is left out" };
+    Refusal { code: LossCode::Conflict, why: "this model does not accept it while it thinks; it is left out" };
 const NOT_BOTH: Refusal =
-    Refusal { code: LossCode::Conflict, why: "this model takes temperature or top_p, not both; it is left out" };
+    Refusal { code: LossCode::Conflict, why: "this model accepts temperature or top_p, not both; it is left out" };
 
 impl<'a> Fitting<'a> {
     /// The numbers that steer sampling, as far as the model takes them. `thinks`: will it think?
@@ -81,7 +81,7 @@ impl<'a> Fitting<'a> {
         if sent <= greatest {
             return Some(sent);
         }
-        let why = format!("temperatures end at {greatest} here, which is sent for {sent}");
+        let why = format!("the highest temperature here is {greatest}, which is sent for {sent}");
         self.losses.push(Loss::new(LossCode::OutOfRange, "temperature", "temperature", why));
         Some(greatest)
     }
@@ -153,7 +153,7 @@ impl<'a> Fitting<'a> {
         let mut taken = Cow::Borrowed(stop);
         if !rule.blank.is_taken() && stop.iter().any(is_blank) {
             taken = Cow::Owned(stop.iter().filter(|text| !is_blank(text)).cloned().collect());
-            let why = "stop texts of nothing but blanks are refused here; they are left out";
+            let why = "stop blank texts are refused here; they are left out";
             self.losses.push(Loss::new(LossCode::NotInDialect, "stop", "stop", why));
         }
         if taken.len() > rule.most {

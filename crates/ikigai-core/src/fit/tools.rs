@@ -233,7 +233,7 @@ impl<'a> Fitting<'a> {
         let refusal = if !self.abilities.parallel_tool_calls.is_taken() {
             Some((LossCode::NotInDialect, "that one tool is called at a time cannot be said here"))
         } else if !self.rules.parallel_tool_calls {
-            Some((LossCode::RefusedByModel, "this model does not take it; it is left out"))
+            Some((LossCode::RefusedByModel, "this model does not accept it; it is left out"))
         } else {
             None
         };

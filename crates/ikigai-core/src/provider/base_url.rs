@@ -5,7 +5,7 @@ use crate::Dialect;
 use crate::provider::Provider;
 
 impl Provider {
-    /// The environment variables that may replace the base URL, first one first.
+    /// The environment variables that may replace the base URL, in order of precedence.
     ///
     /// ```
     /// use ikigai_core::provider::Providers;
@@ -22,12 +22,12 @@ impl Provider {
         }
     }
 
-    /// The base URL for one of the provider's dialects, without a slash at its end. `env` answers for environment
-    /// variables; an empty answer counts as none.
+    /// The base URL for one of the provider's dialects, without a trailing slash. `env` looks up environment variables;
+    /// an empty value counts as unset.
     ///
     /// A variable of [`base_url_variables`](Provider::base_url_variables) replaces the base URL of the provider's own
-    /// dialect, of those that share it, and the beginning of those that begin with it. What stands there may be written
-    /// in any of the usual ways: with or without `/v1` or `/v1beta`, with or without a path and a slash at its end.
+    /// dialect, of dialects that share it, and the beginning of base URLs that begin with it. Its value may be written
+    /// in any of the usual ways: with or without `/v1` or `/v1beta`, with or without a path and a trailing slash.
     ///
     /// ```
     /// use ikigai_core::Dialect;
@@ -118,7 +118,8 @@ pub(super) fn variables(placeholder: &str) -> (Vec<&str>, Option<&str>) {
 }
 
 impl Dialect {
-    /// A client's path as it continues a provider's base URL. Where the version belongs to the base URL, it is left off.
+    /// Returns the part of a client's path that follows a provider's base URL. If the version belongs to the base URL,
+    /// it is left out.
     ///
     /// ```
     /// use ikigai_core::Dialect;

@@ -23,7 +23,7 @@ pub use table::Providers;
 
 /// A provider: its address, its dialects and how it differs from them.
 ///
-/// The built-in rows are in `data/providers.toml`; users add their own in the same form, see [`Providers`].
+/// The built-in rows are in `data/providers.toml`. Users can add their own in the same form: see [`Providers`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -31,7 +31,7 @@ pub struct Provider {
     /// Its id: the part before the colon in `provider:model`.
     #[serde(skip)]
     pub id: Cow<'static, str>,
-    /// Its name for people.
+    /// Its display name.
     pub name: Cow<'static, str>,
     /// Other ids of the same provider.
     #[serde(deserialize_with = "list")]
@@ -48,26 +48,26 @@ pub struct Provider {
     /// Environment variables that may hold the key; the first that is set wins.
     #[serde(deserialize_with = "list")]
     pub key_env: Cow<'static, [Cow<'static, str>]>,
-    /// A missing key is not an error: servers on your own machine.
+    /// A missing key is not an error, as for servers on your own machine.
     pub key_optional: bool,
-    /// Environment variables that override `base_url`; the first that is set wins. If empty: the id in capitals and
-    /// `_BASE_URL`.
+    /// Environment variables that override `base_url`; the first that is set wins. If empty: the id in capitals
+    /// followed by `_BASE_URL`.
     #[serde(deserialize_with = "list")]
     pub base_url_env: Cow<'static, [Cow<'static, str>]>,
     /// The page that documents its models.
     pub docs: Cow<'static, str>,
-    /// The page where a key can be made.
+    /// The page where a key can be created.
     pub key_page: Cow<'static, str>,
-    /// Prefixes of model ids that mean this provider when no provider is named: `claude-`. A `!` before a prefix excludes
-    /// it.
+    /// Prefixes of model ids, such as `claude-`, that mean this provider if no provider is named. A `!` before a prefix
+    /// excludes it.
     #[serde(deserialize_with = "list")]
     pub prefixes: Cow<'static, [Cow<'static, str>]>,
-    /// Each model is reached in the dialect of its own maker, if this provider speaks it.
+    /// Each model uses the dialect of its own maker, if this provider speaks it.
     pub maker_dialect: bool,
     /// Headers sent with every request.
     #[serde(with = "pairs")]
     pub headers: Cow<'static, [(Cow<'static, str>, Cow<'static, str>)]>,
-    /// The header by which it knows a request that is sent again. Empty if it has none.
+    /// The header by which it recognises a repeated request. Empty if it has none.
     pub idempotency_header: Cow<'static, str>,
     /// Why it cannot be used. Empty if it can.
     pub unsupported: Cow<'static, str>,
@@ -83,8 +83,9 @@ impl Default for Provider {
 }
 
 impl Provider {
-    /// An OpenAI-compatible server with a bearer key: the id before the colon in `provider:model`, and its base URL, with or
-    /// without the version. The key is looked for under the id in capitals and `_API_KEY`. Everything else is a field.
+    /// Creates an OpenAI-compatible server with a bearer key. `id` is the part before the colon in `provider:model`;
+    /// the base URL may include the version or not. The key is read from the variable named by the id in capitals
+    /// followed by `_API_KEY`. Everything else is a field.
     pub fn new(id: impl Into<String>, base_url: impl Into<String>) -> Self {
         Provider { id: Cow::Owned(id.into()), base_url: Cow::Owned(base_url.into()), ..Provider::NONE }
     }
@@ -111,7 +112,7 @@ impl Provider {
         quirks: Quirks::NONE,
     };
 
-    /// Does it speak this dialect?
+    /// Whether it speaks this dialect.
     ///
     /// ```
     /// use ikigai_core::Dialect;
@@ -125,7 +126,7 @@ impl Provider {
         self.dialects().any(|own| own == dialect)
     }
 
-    /// Does it speak this dialect for this model?
+    /// Whether it speaks this dialect for this model.
     ///
     /// ```
     /// use ikigai_core::Dialect;
@@ -139,8 +140,8 @@ impl Provider {
         self.speaks(dialect) && (dialect != Dialect::Anthropic || !self.quirks.anthropic.leaves_out(model))
     }
 
-    /// Does it take the requests of this dialect byte for byte as its inventor does? Clouds want the model in the address and
-    /// not in the body.
+    /// Whether it accepts requests in this dialect byte for byte as its inventor does. Clouds require the model in the
+    /// URL instead of the body.
     ///
     /// ```
     /// use ikigai_core::Dialect;
@@ -155,7 +156,7 @@ impl Provider {
             && (dialect != Dialect::Anthropic || self.quirks.anthropic.version.is_none())
     }
 
-    /// The dialects that it speaks, its own first.
+    /// The dialects that it speaks, its default first.
     pub fn dialects(&self) -> impl Iterator<Item = Dialect> {
         std::iter::once(self.dialect).chain(self.also.iter().map(|(dialect, _)| *dialect))
     }
@@ -168,17 +169,17 @@ impl Provider {
         Err(ProviderSetupError::Unsupported { provider: self.id.to_string(), why: self.unsupported.to_string() })
     }
 
-    /// Does it need a key?
+    /// Whether it needs a key.
     pub fn needs_key(&self) -> bool {
         self.auth != Auth::None && !self.key_optional
     }
 
-    /// The page for someone who has no key yet: where keys are made, or else the documentation.
+    /// The page for someone who has no key yet: where keys are created, or else the documentation.
     pub fn key_page(&self) -> &str {
         if self.key_page.is_empty() { &self.docs } else { &self.key_page }
     }
 
-    /// Does a model id without a provider mean this one? Its prefixes say so; case does not matter.
+    /// Whether a model id without a provider means this one, according to its prefixes. Case does not matter.
     ///
     /// A prefix ends where a word ends: `o3` claims `o3` and `o3-mini`, not `o30`.
     pub fn claims(&self, model: &str) -> bool {

@@ -10,12 +10,12 @@ use super::{Provider, Providers};
 use crate::catalog::rows::{FileError, from_toml};
 
 impl Providers {
-    /// This table with a user's TOML text over it, field by field. `file` is for messages only.
+    /// Overlays a user's TOML text on this table, field by field. `file` is only used in messages.
     ///
-    /// A row that does not exist yet needs a `base_url`; its key variable is the id in capitals and `_API_KEY` unless it
-    /// says otherwise, its dialect `openai-chat`. Base URLs may be written in the usual ways, with or without the
-    /// version, as in [`Provider::base_url_for`]. A list takes the place of the list below it; `also`, `headers` and
-    /// `quirks` are taken over key by key.
+    /// A new row needs a `base_url`. By default, its key variable is the id in capitals followed by `_API_KEY`, and its
+    /// dialect is `openai-chat`. Base URLs may be written in the usual ways, with or without the version, as in
+    /// [`Provider::base_url_for`]. A list replaces the list below it; `also`, `headers` and `quirks` are merged key by
+    /// key.
     pub fn with_toml(&self, file: &str, text: &str) -> Result<Providers, FileError> {
         // Read twice: once as rows, for errors with their place; once as bare values, to know which were given.
         let mut rows: BTreeMap<String, Provider> = from_toml(file, text)?;

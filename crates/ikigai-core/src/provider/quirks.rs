@@ -40,11 +40,11 @@ pub struct ChatQuirks {
     pub tool_choice_required: RequiredChoice,
     /// `tool_choice` cannot name a tool.
     pub no_specific_tool: bool,
-    /// Tools beside `tool_choice: none` are called anyway; they are left out.
+    /// Tools are called even with `tool_choice: none`, so they are left out.
     pub no_tools_on_none: bool,
     /// `additionalProperties: false` in a tool's schema is refused; it is left out.
     pub no_closed_schemas: bool,
-    /// How thinking is asked for.
+    /// How to ask for thinking.
     pub reasoning_request: ReasoningRequest,
     /// The field that holds thinking, in answers and in the history.
     pub reasoning_field: ReasoningField,
@@ -75,7 +75,7 @@ pub struct ChatQuirks {
 pub struct ResponsesQuirks {
     /// Stored items and `store` are unknown.
     pub no_store: bool,
-    /// Tools of the provider have their options beside their type, and code runs in no container that is named (xAI).
+    /// Provider-run tools have their options next to their type, and code runs in an unnamed container (xAI).
     pub flat_tools: bool,
 }
 
@@ -86,7 +86,7 @@ pub struct ResponsesQuirks {
 pub struct GeminiQuirks {
     /// Function call ids are refused.
     pub no_call_ids: bool,
-    /// `includeServerSideToolInvocations` is unknown; tools of the provider stand beside functions without it.
+    /// `includeServerSideToolInvocations` is unknown; provider-run tools work together with functions without it.
     pub no_tool_invocations: bool,
     /// A search can leave domains out (Vertex).
     pub exclude_domains: bool,
@@ -187,7 +187,7 @@ pub enum RequiredChoice {
     Refused,
 }
 
-/// How thinking is asked for in Chat Completions.
+/// How to ask for thinking in Chat Completions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! Providers and models together: which model a name means, and how to reach it.
+//! Providers and models together, to find out which model a name means and how to reach it.
 
 use crate::catalog::Bare;
 use crate::catalog::{Catalog, Facts, Rules, rules_for};
@@ -9,7 +9,7 @@ use crate::{Dialect, ModelError, ModelName};
 
 static SHARED: Registry = Registry { providers: Providers::BUILT_IN, catalog: Catalog::BUILT_IN };
 
-/// Providers and models together: which model a name means, and how to reach it.
+/// Providers and models together, to find out which model a name means and how to reach it.
 ///
 /// ```
 /// use ikigai_core::Dialect;
@@ -85,7 +85,7 @@ impl Registry {
         }
     }
 
-    /// The route to a model that many serve, such as `gpt-oss-120b`, in the dialect that most of them speak.
+    /// The route to a model that many providers serve, such as `gpt-oss-120b`, in the dialect that most of them speak.
     pub fn route_of_family(&self, model: &str) -> Route<'_> {
         self.route_of_dialect(Dialect::OpenaiChat, model)
     }
@@ -111,8 +111,8 @@ impl Registry {
         wanted.filter(speaks).or_else(|| provider.dialects().find(speaks)).unwrap_or(provider.dialect)
     }
 
-    /// Whether a model answers in this dialect: its provider speaks it, and its maker does where the provider serves models
-    /// as their makers do.
+    /// Whether a model answers in this dialect: its provider has to speak it, and so does its maker if the provider
+    /// serves models as their makers do.
     ///
     /// ```
     /// use ikigai_core::{Dialect, ModelName};
@@ -159,12 +159,12 @@ impl Registry {
 }
 
 impl<'a> Route<'a> {
-    /// A route to a model that the catalogue does not know, with the rules that follow from its id.
+    /// Creates a route to a model that the catalogue does not know, with the rules that follow from its id.
     pub fn new(provider: &'a Provider, dialect: Dialect, model: &str) -> Self {
         Route { provider, dialect, model: model.to_owned(), facts: None, rules: rules_for(model) }
     }
 
-    /// What a codec needs to know.
+    /// The target, which is what a codec needs to know.
     pub fn target(&self) -> Target<'_> {
         Target { provider: &self.provider.id, quirks: &self.provider.quirks, rules: self.rules, facts: self.facts }
     }

@@ -11,10 +11,10 @@ include!(concat!(env!("OUT_DIR"), "/providers.rs"));
 
 static SHARED: Providers = Providers::BUILT_IN;
 
-/// The table of providers: the built-in rows, and the user's own over them.
+/// The table of providers: the built-in rows, with the user's own rows on top.
 ///
-/// The built-in rows are part of the program and cost nothing to have. A user's file has the same form, and says only
-/// what is different:
+/// The built-in rows are compiled into the program and cost nothing to use. A user's file has the same form, and only
+/// says what is different:
 ///
 /// ```
 /// use ikigai_core::Dialect;
@@ -63,8 +63,8 @@ impl Providers {
         rows.into_iter()
     }
 
-    /// The provider that a model id without a provider means, by the prefixes; see [`Provider::claims`]. The user's rows
-    /// are asked first.
+    /// The provider that a model id without a provider means, by its prefix; see [`Provider::claims`]. The user's rows
+    /// come first.
     ///
     /// ```
     /// use ikigai_core::provider::Providers;
@@ -90,7 +90,7 @@ impl Providers {
         self.find(id).unwrap_or(&NOBODY)
     }
 
-    /// This table with a row of the program's own, in place of the one of the same id if there is one.
+    /// Adds a row to this table, replacing the row with the same id if there is one.
     ///
     /// ```
     /// use ikigai_core::provider::{Auth, Provider, Providers};
@@ -102,7 +102,7 @@ impl Providers {
     /// ```
     ///
     /// # Errors
-    /// If the base URL is none.
+    /// If the base URL is invalid.
     pub fn with(&self, row: Provider) -> Result<Providers, ProviderSetupError> {
         let id = row.id.clone().into_owned();
         if !is_url(&row.base_url) {
@@ -115,7 +115,7 @@ impl Providers {
         Ok(Providers { own })
     }
 
-    /// The id or alias nearest to a name, when it is near enough to be what was meant.
+    /// The id or alias nearest to a name, if it is near enough to be what was meant.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         let own = self.own.iter().flat_map(Provider::names);
         near::close(name, own.chain(NAMES.iter().map(|(known, _)| *known)))

@@ -1,4 +1,4 @@
-//! What a dialect has to say that the format has no field for.
+//! Data of single dialects that the format has no field for.
 
 mod legacy;
 
@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Dialect, Fields, Json};
 
-/// Data of single dialects, kept in its place and handed back untouched.
+/// Data of single dialects that the format has no field for, kept in its place and sent back unchanged.
 ///
-/// Keyed by dialect name, so that one dialect's data never reaches another, and told apart by [`Part`]:
+/// It is keyed by dialect name, so that one dialect's data never reaches another, and divided into [`Part`]s:
 ///
 /// ```
 /// use ikigai_core::{Dialect, Part, ProviderData};
@@ -24,9 +24,9 @@ use crate::{Dialect, Fields, Json};
 /// assert_eq!(serde_json::to_string(&data).unwrap(), r#"{"anthropic":{"signature":"EqoB…"}}"#);
 /// ```
 ///
-/// In JSON, state stands directly below the dialect's name, the other parts below `extra`, `response` and `shape`. A
-/// name that is none of those, and not a name of state, is read as one of `extra`, so that a caller can write
-/// `{"openai-chat": {"logit_bias": {…}}}`. The order of dialects and names is kept, but means nothing to equality.
+/// In JSON, state is directly under the dialect's name, and the other parts are under `extra`, `response` and `shape`.
+/// Any other name that is not a known name of state is read as part of `extra`, so that a caller can write
+/// `{"openai-chat": {"logit_bias": {…}}}`. The order of dialects and names is kept, but ignored when comparing.
 #[derive(Debug, Clone, Default)]
 pub struct ProviderData {
     // Most blocks have none, and the rest have one: a list is quicker than a map.
@@ -40,12 +40,11 @@ pub enum Part {
     /// Must go back to its issuer, byte for byte: signatures, encrypted reasoning, thought signatures, ids of stored
     /// items.
     State,
-    /// Fields of the wire object in this place that the format does not know. They are sent with a request in their
-    /// dialect.
+    /// Fields of the wire object that the format does not know. They are sent with a request in their dialect.
     Extra,
-    /// Fields of an answer that mean nothing in a request. They do not stay when the answer becomes a message.
+    /// Fields of an answer that mean nothing in a request. They are dropped when the answer becomes a message.
     Answer,
-    /// How the document was spelled (one text or a list, which of two names), needed only to write the same document
+    /// How the document was written (one text or a list, which of two names), needed only to write the same document
     /// again.
     Shape,
 }
@@ -92,7 +91,7 @@ impl ProviderData {
     /// Nothing at all.
     pub(crate) const NONE: ProviderData = ProviderData { entries: Vec::new() };
 
-    /// Whether there is nothing at all.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -107,12 +106,12 @@ impl ProviderData {
         self.entry(dialect.as_str()).is_some()
     }
 
-    /// One part of what a dialect left here.
+    /// One part of a dialect's data.
     pub fn part(&self, dialect: Dialect, part: Part) -> &Fields {
         self.entry(dialect.as_str()).map_or(Fields::NONE, |entry| entry.part(part))
     }
 
-    /// One text of a part.
+    /// A string value in a part.
     pub fn part_str(&self, dialect: Dialect, part: Part, name: &str) -> Option<Cow<'_, str>> {
         self.part(dialect, part).str(name)
     }
@@ -122,7 +121,7 @@ impl ProviderData {
         self.own(dialect.as_str()).part_mut(part).set(name, value);
     }
 
-    /// Adds fields to a part; nothing happens if there are none.
+    /// Adds fields to a part. Does nothing if there are none.
     pub fn extend_part(&mut self, dialect: Dialect, part: Part, fields: Fields) {
         if !fields.is_empty() {
             self.own(dialect.as_str()).part_mut(part).merge(fields);
@@ -137,7 +136,7 @@ impl ProviderData {
         }
     }
 
-    /// Takes one value out of a part.
+    /// Removes a value from a part and returns it.
     pub fn remove_part(&mut self, dialect: Dialect, part: Part, name: &str) -> Option<Json> {
         let entry = self.entries.iter_mut().find(|entry| entry.dialect == dialect.as_str())?;
         let value = entry.part_mut(part).remove(name);
@@ -145,7 +144,7 @@ impl ProviderData {
         value
     }
 
-    /// Takes a whole part of a dialect out.
+    /// Removes a whole part of a dialect's data and returns it.
     pub fn take_part(&mut self, dialect: Dialect, part: Part) -> Fields {
         let Some(entry) = self.entries.iter_mut().find(|entry| entry.dialect == dialect.as_str()) else {
             return Fields::default();
@@ -155,7 +154,7 @@ impl ProviderData {
         fields
     }
 
-    /// One part of what each dialect left, with the dialect's name as JSON has it; dialects without it are left out.
+    /// One part of each dialect's data, with the dialect's name as in JSON. Dialects without that part are left out.
     pub fn parts(&self, part: Part) -> impl Iterator<Item = (&str, &Fields)> {
         let named = self.entries.iter().map(move |entry| (entry.dialect.as_ref(), entry.part(part)));
         named.filter(|(_, fields)| !fields.is_empty())
@@ -169,7 +168,7 @@ impl ProviderData {
         self.entries.retain(|entry| !entry.is_empty());
     }
 
-    /// Adds what `other` holds; on a clash `other` wins.
+    /// Merges `other` into this; on a clash `other` wins.
     pub fn merge(&mut self, other: ProviderData) {
         if self.is_empty() {
             *self = other;

@@ -9,12 +9,12 @@ use crate::{Error, Event, Request, Response};
 
 pub use unknown::unknown_fields;
 
-/// The version of the canonical JSON. It changes whenever the same document would be written differently; documents of
-/// all versions before are read.
+/// The version of the canonical JSON. It changes whenever the same document would be written differently. Documents of
+/// all earlier versions can be read.
 pub const FORMAT_VERSION: &str = "3";
 
-/// The JSON Schema of the canonical format: `Request`, `Response`, `Event` and `Error`, and everything that they are
-/// made of, under `$defs`.
+/// Returns the JSON Schema of the canonical format: `Request`, `Response`, `Event` and `Error`, and everything that
+/// they consist of, under `$defs`.
 ///
 /// ```
 /// let schema = ikigai_core::schema();

@@ -9,8 +9,8 @@ use crate::{Loss, LossCode};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(super::schema);
 
-/// The fields of a canonical document that the format does not know, which are ignored when it is read: each as a loss,
-/// with the name that was probably meant. `kind` is `Request`, `Response`, `Event` or `Error`.
+/// Lists the fields of a canonical document that the format does not know, and that are ignored when it is read: each
+/// as a loss, with the name that was probably meant. `kind` is `Request`, `Response`, `Event` or `Error`.
 ///
 /// ```
 /// let request = serde_json::json!({"model": "m", "messages": [], "temprature": 0.5});

@@ -1,4 +1,4 @@
-//! What a request asks for, told from its method, path and headers alone.
+//! Identifies what a request asks for, from only its method, path and headers.
 
 use std::borrow::Cow;
 
@@ -25,13 +25,13 @@ use crate::dialect::verbs::segment;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Endpoint {
-    /// The dialect of the request and of its answer. What both OpenAI dialects share (embeddings, pictures, sound,
-    /// the list of models) is [`Dialect::OpenaiChat`].
+    /// The dialect of the request and of its answer. For what both OpenAI dialects share (embeddings, pictures, sound,
+    /// the list of models), it is [`Dialect::OpenaiChat`].
     pub dialect: Dialect,
-    /// What is asked for.
+    /// The requested operation.
     pub verb: Verb,
-    /// The model that is named in the path, decoded and without `models/`. A tuned model keeps its `tunedModels/`.
-    /// Absent where the body names the model.
+    /// The model that the path names, decoded and without `models/`. A tuned model keeps its `tunedModels/`. Absent if
+    /// the body names the model.
     pub model: Option<String>,
 }
 
@@ -39,9 +39,10 @@ pub struct Endpoint {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verb {
-    /// Write an answer: a whole one, unless `stream` in the body says otherwise.
+    /// Write an answer, in one piece unless `stream` in the body says otherwise.
     Generate,
-    /// Write an answer as a stream. Only Gemini says so in the path; elsewhere it is [`Verb::Generate`] and the body.
+    /// Write an answer as a stream. Only Gemini says so in the path; for other dialects it is [`Verb::Generate`], and
+    /// the body says so.
     Stream(Framing),
     /// Count the tokens of a request.
     CountTokens,
@@ -57,7 +58,7 @@ pub enum Verb {
     Predict,
     /// Read a text aloud.
     Speak,
-    /// Write speech down: a form with a file.
+    /// Transcribe speech: a form with a file.
     Transcribe,
     /// List the models.
     ListModels,
@@ -96,11 +97,11 @@ enum Base {
 }
 
 impl Endpoint {
-    /// The endpoint of a request, or `None` if no dialect has this method and path.
+    /// Returns the endpoint of a request, or `None` if no dialect has this method and path.
     ///
-    /// `target` is the path with its query, as the client sent it. `has_header` is asked for lower-case names. A base
-    /// such as `/anthropic`, `/openai` or `/gemini` before the path is accepted, and decides where the path alone
-    /// would not.
+    /// `target` is the path with its query, as the client sent it. `has_header` is called with lower-case names. A base
+    /// such as `/anthropic`, `/openai` or `/gemini` before the path is accepted, and decides if the path alone is
+    /// ambiguous.
     pub fn of(method: &str, target: &str, has_header: impl Fn(&str) -> bool) -> Option<Self> {
         let target = target.split('#').next().unwrap_or(target);
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
@@ -135,8 +136,8 @@ impl Endpoint {
 }
 
 impl Endpoint {
-    /// The path of the same operation for a model that may have another name at its provider, to pass a request on. The
-    /// query is the client's own, with what it says about keys.
+    /// Returns the path of the same operation for a model that may have another name at its provider, to forward a
+    /// request. The query is the client's own, including any keys in it.
     ///
     /// ```
     /// use ikigai_core::server::Endpoint;

@@ -14,13 +14,13 @@ const SINGLE: [&str; 2] = ["model", "stream"];
 
 /// A JSON object that is read only at its top level.
 ///
-/// It knows each key and where its value is, and nothing more: values are stepped over in one pass, not parsed. A
-/// single value can be replaced while every other byte stays as it was, so that numbers keep their spelling, objects
+/// It knows each key and where its value is, and nothing more: values are skipped in one pass, not parsed. A single
+/// value can be replaced while every other byte stays as it was, so that numbers keep their spelling, objects keep
 /// their order, and a prompt cache still recognises the conversation.
 ///
-/// What is checked: the bytes are UTF-8; there is one object and nothing behind it; keys and top-level scalars are well
-/// formed; brackets and quotation marks inside the values are balanced. What is *inside* a nested value may still be
-/// invalid JSON; its receiver will say so.
+/// It checks that the bytes are UTF-8, that there is one object with nothing after it, that keys and top-level scalars
+/// are well formed, and that brackets and quotation marks inside the values are balanced. The *inside* of a nested
+/// value may still be invalid JSON; its receiver will say so.
 ///
 /// ```
 /// use ikigai_core::server::{Edit, Envelope};
@@ -61,13 +61,13 @@ pub enum Edit<'a> {
     Text(&'a str),
     /// Set it to `true` or `false`.
     Flag(bool),
-    /// Set it to this JSON value. The caller vouches for it: it is not checked.
+    /// Set it to this JSON value, which is not checked.
     Json(&'a str),
     /// Remove the key with its value.
     Remove,
 }
 
-/// Two top-level keys that some readers take for one.
+/// Two top-level keys that some readers treat as the same.
 ///
 /// ```
 /// use ikigai_core::server::Envelope;
@@ -152,7 +152,7 @@ impl<'a> Envelope<'a> {
     /// Reads the top level of a body.
     ///
     /// # Errors
-    /// When the body is not one JSON object, or has `model` or `stream` twice.
+    /// If the body is not a single JSON object, or has `model` or `stream` twice.
     pub fn read(body: &'a [u8]) -> Result<Self, EnvelopeError> {
         simdutf8::compat::from_utf8(body).map_err(|fault| EnvelopeError::NotUtf8 { at: fault.valid_up_to() })?;
         let open = skip::blanks(body, 0);
@@ -212,23 +212,23 @@ impl<'a> Envelope<'a> {
         Ok(())
     }
 
-    /// The model that is asked for. `None` if there is no `model`, or if it is not a string.
+    /// The requested model. `None` if there is no `model`, or if it is not a string.
     pub fn model(&self) -> Option<Cow<'a, str>> {
         self.text("model")
     }
 
-    /// Whether a stream is asked for. `None` if there is no `stream`, or if it is neither `true` nor `false`.
+    /// Whether a stream is requested. `None` if there is no `stream`, or if it is neither `true` nor `false`.
     pub fn stream(&self) -> Option<bool> {
         self.flag("stream")
     }
 
-    /// The JSON of a value, byte for byte. Where a key appears twice it is the last one, as in most JSON parsers.
+    /// The JSON of a value, byte for byte. If a key appears twice, it is the last value, as in most JSON parsers.
     pub fn get(&self, key: &str) -> Option<&'a [u8]> {
         let field = self.fields.iter().rev().find(|field| field.key == key)?;
         self.body.get(field.value.clone())
     }
 
-    /// Where a value stands, for a caller that replaces it itself later. As in [`get`](Envelope::get), it is the last one.
+    /// The position of a value, for a caller that replaces it later. As in [`get`](Envelope::get), it is the last one.
     pub fn place(&self, key: &str) -> Option<Range<usize>> {
         self.fields.iter().rev().find(|field| field.key == key).map(|field| field.value.clone())
     }
@@ -257,8 +257,9 @@ impl<'a> Envelope<'a> {
         self.fields.iter().map(|field| field.key.as_ref())
     }
 
-    /// The keys that some readers take for the same: equal ones, and those that differ only in case and underscores
-    /// (Gemini accepts `generation_config` and `generationConfig`; some servers do not tell `Model` from `model`).
+    /// The keys that some readers treat as the same: equal ones, and those that differ only in case and underscores
+    /// (Gemini accepts `generation_config` and `generationConfig`; some servers do not distinguish `Model` from
+    /// `model`).
     pub fn clashes(&self) -> Vec<Clash<'a>> {
         let mut seen: HashMap<String, &Field<'a>> = HashMap::with_capacity(self.fields.len());
         let mut clashes = Vec::new();
@@ -276,10 +277,10 @@ impl<'a> Envelope<'a> {
         clashes
     }
 
-    /// The body with some values replaced, added or removed; every other byte is as it was.
+    /// Returns the body with some values replaced, added or removed; every other byte is unchanged.
     ///
-    /// A key that appears twice is changed in both places. One that is new comes last. Where `edits` names a key more
-    /// than once, the last one counts.
+    /// A key that appears twice is changed in both places. A new key comes last. If `edits` names a key more than once,
+    /// the last edit counts.
     pub fn with(&self, edits: &[(&str, Edit<'_>)]) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.body.len() + edits.len() * 64);
         // The end of what was looked at so far.

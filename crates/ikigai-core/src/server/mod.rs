@@ -1,8 +1,8 @@
-//! What anyone who serves these APIs needs, before and beside the translations.
+//! Tools for programs that serve these APIs, in addition to the translations.
 //!
-//! - [`Endpoint`] says what a request asks for: which dialect, which verb, which model is named in its path.
+//! - [`Endpoint`] identifies what a request asks for: its dialect, its verb, and the model named in its path.
 //! - [`Envelope`] reads the top level of a JSON body without parsing the rest, and replaces single values in it.
-//! - [`Watch`] follows an answer that passes through unchanged, and reports what it cost and how it ended.
+//! - [`Watch`] follows an answer that passes through unchanged, and reports its usage and how it ended.
 //!
 //! Like the rest of this crate it does no I/O: methods, paths and header names are plain text.
 

@@ -1,4 +1,5 @@
-//! What a request leaves to its provider's memory, and what a server has to know before it sends the request to another.
+//! State that a request leaves at its provider, and what a server has to know before it sends the request to another
+//! provider.
 
 use memchr::memmem;
 
@@ -7,8 +8,8 @@ use crate::{Dialect, Error, Fields, Part, Request};
 /// How a sealed record begins, as text and as base64.
 const SEALS: [&[u8]; 2] = [b"ikg1.", b"aWtnMS4"];
 
-/// Whether a body may hold state of another provider that was sealed for its client: such a body has to be decoded before
-/// it goes to anybody.
+/// Whether a body may contain another provider's state that was sealed for its client. Such a body has to be decoded
+/// before it is sent on.
 ///
 /// ```
 /// use ikigai_core::server::may_hold_seals;
@@ -21,7 +22,7 @@ pub fn may_hold_seals(body: &[u8]) -> bool {
 }
 
 impl Dialect {
-    /// Checks that a request of this dialect brings its whole conversation along, so that any provider can answer it.
+    /// Checks that a request in this dialect includes its whole conversation, so that any provider can answer it.
     ///
     /// ```
     /// use ikigai_core::{Dialect, Limits, wire::Incoming};
@@ -34,8 +35,8 @@ impl Dialect {
     /// ```
     ///
     /// # Errors
-    /// If a part of the conversation is stored at a provider; the error names the field. Clients of the dialect that can
-    /// do without recognise it.
+    /// If a part of the conversation is stored at a provider; the error names the field. Clients that can do without
+    /// stored state recognise this error.
     pub fn check_self_contained(self, request: &Request) -> Result<(), Error> {
         let fields: &[&str] = match self {
             Dialect::Anthropic => &["thread", "container"],
@@ -65,7 +66,7 @@ impl Dialect {
         Err(error)
     }
 
-    /// Bytes that keep a silent stream of this dialect alive between two events. Empty where clients do not accept any.
+    /// Bytes that keep a silent stream in this dialect alive between two events. Empty if clients do not accept any.
     pub fn keep_alive(self) -> &'static [u8] {
         match self {
             Dialect::Anthropic => b"event: ping\ndata: {\"type\": \"ping\"}\n\n",
@@ -74,7 +75,7 @@ impl Dialect {
         }
     }
 
-    /// A header that requests of this dialect must have, and its value for a client that leaves it out.
+    /// A header that requests in this dialect must have, and the value to use if a client leaves it out.
     pub fn required_header(self) -> Option<(&'static str, &'static str)> {
         match self {
             Dialect::Anthropic => Some(("anthropic-version", "2023-06-01")),
@@ -82,7 +83,7 @@ impl Dialect {
         }
     }
 
-    /// Whether clients of this dialect have a place for sealed reasoning state and send it back by themselves.
+    /// Whether clients of this dialect have a field for sealed reasoning state and send it back by themselves.
     pub fn carries_state(self) -> bool {
         match self {
             Dialect::Anthropic | Dialect::OpenaiResponses | Dialect::Gemini => true,

@@ -13,11 +13,11 @@ pub enum Delivery {
     Stream,
 }
 
-/// Watches an answer that passes through unchanged: what it cost, how it ended, what went wrong.
+/// Watches an answer that passes through unchanged: its usage, how it ended, what went wrong.
 ///
-/// It takes the bytes as they come, cut anywhere, and holds none of the text: memory is bounded however long the answer
-/// is. What it reports is what decoding the same bytes would report. It does not check the content, so an answer
-/// whose content no decoder would accept may still be reported as complete.
+/// It takes the bytes as they arrive, split anywhere, and keeps none of the text, so its memory is bounded however long
+/// the answer is. It reports the same as decoding the bytes would. It does not check the content, so an answer whose
+/// content no decoder would accept may still be reported as complete.
 ///
 /// ```
 /// use ikigai_core::server::{Delivery, Watch};
@@ -51,7 +51,7 @@ enum Follow {
     Nothing,
 }
 
-/// What was seen of an answer.
+/// What a [`Watch`] saw of an answer.
 ///
 /// ```
 /// use ikigai_core::server::{Delivery, Watch};
@@ -70,7 +70,7 @@ pub struct Seen {
     pub id: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
-    /// What it took, if the provider said so. Of an answer that broke it is what was known by then.
+    /// The tokens used, if the provider said so. For an answer that broke, it is what was known by then.
     pub usage: Option<Usage>,
     /// Why it ended. `None` if it was cut off.
     pub finish_reason: Option<FinishReason>,
@@ -85,7 +85,8 @@ pub struct Seen {
 }
 
 impl Watch {
-    /// A watch for one answer. In a dialect that no client speaks ([`Dialect::serves_clients`]) it sees nothing.
+    /// Creates a watch for one answer. In a dialect that no client speaks ([`Dialect::serves_clients`]) it sees
+    /// nothing.
     pub fn new(dialect: Dialect, delivery: Delivery) -> Self {
         Watch(match dialect {
             Dialect::Anthropic => Follow::Anthropic(Box::new(Follower::new(delivery))),
@@ -107,7 +108,7 @@ impl Watch {
         }
     }
 
-    /// Has any content arrived yet? For measuring the time to the first token.
+    /// Whether any content has arrived yet, for measuring the time to the first token.
     pub fn has_output(&self) -> bool {
         match &self.0 {
             Follow::Anthropic(follower) => follower.seen().has_output,
@@ -118,7 +119,7 @@ impl Watch {
         }
     }
 
-    /// The end of the bytes: reports what was seen.
+    /// Ends the input, and reports what was seen.
     pub fn finish(self) -> Seen {
         match self.0 {
             Follow::Anthropic(follower) => follower.finish(),

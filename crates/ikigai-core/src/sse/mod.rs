@@ -17,7 +17,7 @@ const DEFAULT_LIMIT: usize = 64 << 20;
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// Why bytes are no event stream.
+/// Why bytes are not an event stream.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SseError {
@@ -47,7 +47,7 @@ pub struct Frame<'a> {
     pub data: &'a str,
 }
 
-/// The parser.
+/// A push parser for server-sent events.
 ///
 /// ```
 /// use ikigai_core::wire::Sse;
@@ -88,7 +88,7 @@ impl Default for Sse {
 }
 
 impl Sse {
-    /// A parser that refuses events larger than `limit` bytes.
+    /// Creates a parser that refuses events larger than `limit` bytes.
     pub fn with_limit(limit: usize) -> Self {
         Sse {
             line: Vec::new(),
@@ -106,10 +106,10 @@ impl Sse {
         }
     }
 
-    /// Takes the next bytes and hands over each frame that they complete.
+    /// Takes the next bytes and passes on each frame that they complete.
     ///
     /// # Errors
-    /// When an event passes the limit or is no UTF-8. The parser is of no use after that.
+    /// If an event exceeds the limit or is not UTF-8. The parser cannot be used after that.
     pub fn feed(&mut self, bytes: &[u8], mut sink: impl FnMut(Frame<'_>)) -> Result<(), SseError> {
         let mut rest = bytes;
         if self.after_cr && !rest.is_empty() {
@@ -154,10 +154,10 @@ impl Sse {
         self.check_line(&self.line)
     }
 
-    /// The end of the bytes: hands over what the last event holds although no blank line followed it.
+    /// Ends the input, and passes on the last event even if no blank line followed it.
     ///
     /// # Errors
-    /// As [`feed`](Sse::feed).
+    /// Same as [`feed`](Sse::feed).
     pub fn end(&mut self, mut sink: impl FnMut(Frame<'_>)) -> Result<(), SseError> {
         if !self.line.is_empty() {
             let last = std::mem::take(&mut self.line);
@@ -166,7 +166,8 @@ impl Sse {
         self.dispatch(&mut sink)
     }
 
-    /// The beginning of what was neither an event nor JSON, such as a proxy's HTML page. Empty when there was none.
+    /// The beginning of any input that was neither an event nor JSON, such as a proxy's HTML page. Empty if there was
+    /// none.
     pub fn stray(&self) -> &str {
         &self.stray
     }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::{Arguments, Block, Error, Event, FinishReason, Part, ProviderData, Response, ToolCall, Usage};
 
-/// Collects the events of a stream into the [`Response`] that the same answer would have been without streaming.
+/// Collects the events of a stream into the same [`Response`] that the answer would have been without streaming.
 ///
-/// Events out of place change nothing that is already there: a delta for a block that never opened or has ended, or a
+/// Misplaced events do not change what is already there. A delta for a block that never opened or has ended, or a
 /// second end, is an error, which [`finish`](Collector::finish) reports with everything that had arrived.
 ///
 /// ```
@@ -113,7 +113,7 @@ impl Collector {
         }
     }
 
-    /// Takes note of the next event, which stays the caller's: the many small pieces are not copied twice.
+    /// Takes the next event by reference, so that the many small pieces are not copied twice.
     pub fn note(&mut self, event: &Event) {
         if self.ended {
             return self.fail("an event came after the end of the stream");
@@ -151,13 +151,13 @@ impl Collector {
         &self.response
     }
 
-    /// Has the stream ended?
+    /// Whether the stream has ended.
     pub fn is_done(&self) -> bool {
         self.ended
     }
 
-    /// The whole answer. An end that never came, or events out of place, make it a response with the finish reason
-    /// `error` that holds what had arrived.
+    /// Returns the answer. If the end never came, or events were misplaced, its finish reason is `error`, and it
+    /// contains what had arrived.
     pub fn finish(mut self) -> Response {
         let open = std::mem::take(&mut self.open);
         if !self.ended {
@@ -221,9 +221,9 @@ fn append(to: &mut String, piece: String) {
     }
 }
 
-/// The events of a stream that would have brought this answer, each block in one piece.
+/// Returns the events of a stream for this answer, with each block in one piece.
 ///
-/// Collecting them gives the same response, its `warnings` apart, which no stream carries.
+/// Collecting them gives the same response, except for its `warnings`, which streams do not carry.
 pub fn events(response: &Response) -> Vec<Event> {
     let mut events = Vec::with_capacity(response.content.len() * 3 + 3);
     events.push(Event::Start {

@@ -1,6 +1,6 @@
-//! An answer as it arrives.
+//! Streamed answers.
 //!
-//! The grammar of a stream, which every decoder keeps and every encoder may rely on:
+//! Every stream follows this grammar, which decoders guarantee and encoders may rely on:
 //!
 //! ```text
 //! stream = start, { block | citation | sources | usage | other }, ( done | error )
@@ -8,11 +8,12 @@
 //!        | tool_call_start, { tool_call_delta }, tool_call_done                             a tool call
 //! ```
 //!
-//! A citation belongs to a text block that has begun, and may come before its text, after it, and after the block's end. Calls
-//! of the provider's own tools and their results may open unfinished; `block_replaced` then brings them whole.
+//! A citation belongs to a text block that has begun, and may come before its text, after it, or after the block's end.
+//! Calls of provider-run tools and their results may be incomplete when they open; `block_replaced` then contains them
+//! in full.
 //!
-//! A dialect's own block (`other`) may open unfinished. Its `block_done` then holds the whole wire object, in
-//! `provider_data` under that dialect as `shape.data`, which replaces the one that it opened with.
+//! A dialect's own block (`other`) may be incomplete when it opens. Its `block_done` then contains the complete wire
+//! object, in `provider_data` under that dialect as `shape.data`, which replaces the one that it opened with.
 //!
 //! Blocks are numbered as they open, from 0, and that number is their place in [`Response::content`]. Blocks may be
 //! open at the same time; each is closed before `done`. An error may end a stream at any place, even the first.
@@ -47,16 +48,16 @@ pub enum Event {
         /// The model that answers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
-        /// What a dialect has of its own.
+        /// Data that only one dialect has.
         #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
         provider_data: ProviderData,
     },
-    /// A block opens. It is whole already where its kind has no deltas (an image); a dialect's own block may still be
+    /// A block opens. If its kind has no deltas (an image), it is already complete; a dialect's own block may still be
     /// replaced at its end.
     BlockStart {
         /// Its place in the answer's content.
         index: usize,
-        /// The block as it opens, mostly with an empty text.
+        /// The block as it opens, usually with an empty text.
         block: Block,
     },
     /// More text.
@@ -81,11 +82,11 @@ pub enum Event {
         id: String,
         /// The tool's name.
         name: String,
-        /// What a dialect has of its own.
+        /// Data that only one dialect has.
         #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
         provider_data: ProviderData,
     },
-    /// More of a call's arguments, as JSON text. That it parses so far proves nothing.
+    /// More of a call's arguments, as JSON text. Even if the text so far parses, the call is not complete.
     ToolCallDelta {
         /// The call it belongs to.
         index: usize,
@@ -96,14 +97,14 @@ pub enum Event {
     ToolCallDone {
         /// The call.
         index: usize,
-        /// Its arguments, whole.
+        /// Its complete arguments.
         #[serde(flatten)]
         arguments: Arguments,
         /// What a dialect adds at the end, such as a signature.
         #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
         provider_data: ProviderData,
     },
-    /// An open block of a tool that the provider runs is now this, whole.
+    /// Replaces an open block of a provider-run tool with the complete one.
     BlockReplaced {
         /// Its place in the answer's content.
         index: usize,
@@ -117,9 +118,9 @@ pub enum Event {
         /// The citation, which follows those that the block has.
         citation: Box<Citation>,
     },
-    /// What the provider found that is tied to no passage.
+    /// Sources that the provider found but did not tie to a passage.
     Sources {
-        /// All that there are, replacing earlier ones.
+        /// All sources so far, replacing earlier ones.
         sources: Vec<FoundSource>,
     },
     /// A block is complete.
@@ -139,7 +140,7 @@ pub enum Event {
     Done {
         /// Why it ended.
         finish_reason: FinishReason,
-        /// What a dialect has of its own, such as its word for the reason.
+        /// Data that only one dialect has, such as its own name for the reason.
         #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
         provider_data: ProviderData,
     },
@@ -148,31 +149,32 @@ pub enum Event {
         /// What happened.
         error: Box<Error>,
     },
-    /// Something of one dialect that has no meaning in the others.
+    /// Something that only one dialect understands.
     Other {
         /// The block it belongs to, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
         /// The dialect it belongs to.
         dialect: Dialect,
-        /// The wire event as it came.
+        /// The unchanged wire event.
         data: Json,
     },
 }
 
 impl Event {
-    /// Whether the answer ends here because its provider paused: see [`Response::is_paused`](crate::Response::is_paused).
+    /// Whether the answer ends here because the provider paused: see
+    /// [`Response::is_paused`](crate::Response::is_paused).
     pub fn is_pause(&self) -> bool {
         matches!(self, Event::Done { provider_data, .. } if pause::is_pause(provider_data))
     }
 
-    /// Is this the end of the stream?
+    /// Whether this is the end of the stream.
     pub fn is_terminal(&self) -> bool {
         matches!(self, Event::Done { .. } | Event::Error { .. })
     }
 
-    /// The place of the block that this event is about, to be changed where an answer is put together from several. `None` for
-    /// an event that is about no block.
+    /// The index of the block that this event is about, so that it can be changed when several answers are combined
+    /// into one. `None` for an event that is not about a block.
     ///
     /// ```
     /// use ikigai_core::Event;

@@ -31,7 +31,7 @@ pub enum Chunk<'a> {
         /// The citation.
         citation: &'a Citation,
     },
-    /// How it ended, or what it took so far.
+    /// How it ended, or the tokens used so far.
     Meta {
         /// Why the answer ended; absent while it goes on.
         finish_reason: Option<FinishReason>,
@@ -41,7 +41,7 @@ pub enum Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// The chunk in an event; none for events that only frame the others.
+    /// Returns the chunk in an event; `None` for events that only frame others.
     pub fn of(event: &'a Event) -> Option<Self> {
         match event {
             Event::TextDelta { text, .. } => Some(Chunk::Content(text)),

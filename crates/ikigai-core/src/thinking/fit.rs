@@ -1,4 +1,4 @@
-//! What will be sent about thinking: a wish fitted to a model, and to the API that it is reached through.
+//! What is sent about thinking: a setting fitted to a model, and to the API through which it is reached.
 
 use std::borrow::Cow;
 
@@ -16,10 +16,10 @@ const TIGHT_ANTHROPIC: i64 = 16_000;
 /// Below this limit an answer of Gemini may be cut off when the model thinks a good deal.
 const TIGHT_GEMINI: i64 = 8192;
 
-/// What will be sent about thinking, and the output limit beside it.
+/// What is sent about thinking, together with the output limit.
 ///
-/// The one place where that is decided: requests are written by it, and whatever people are told about thinking is read
-/// from it.
+/// This is the only place where that is decided: requests are written from it, and so is everything that users are
+/// shown about thinking.
 ///
 /// ```
 /// use ikigai_core::{Level, Request};
@@ -41,11 +41,11 @@ pub struct ThinkingPlan {
     pub max_output: Option<i64>,
     /// What is sent about showing the thinking.
     pub show: ShowThinking,
-    /// Will the model think?
+    /// Whether the model will think.
     pub thinks: bool,
-    /// Thinking should be off, and this model cannot be without it.
+    /// Thinking should be off, but this model cannot turn it off.
     pub cannot_disable: bool,
-    /// What is not as it was asked for.
+    /// What differs from the request.
     pub losses: Vec<Loss>,
     limit: Limit,
     off: ThinkingSetting,
@@ -63,7 +63,7 @@ pub enum ThinkingSetting {
     BetweenTools,
     /// A budget in tokens; -1 lets Gemini choose.
     Budget(i64),
-    /// An effort or level that the API takes.
+    /// An effort or level that the API accepts.
     Level(Level),
     /// On, with nothing said about how much.
     On,
@@ -166,7 +166,7 @@ impl Api {
 }
 
 impl ThinkingPlan {
-    /// What a request for a model sends about thinking, in a dialect.
+    /// Works out what a request for a model sends about thinking, in a dialect.
     pub fn new(request: &Request, dialect: Dialect, target: &Target<'_>) -> Self {
         let abilities = dialect.abilities();
         let api = Api::of(&abilities.thinking, target.quirks, target.rules);
@@ -209,7 +209,7 @@ impl ThinkingPlan {
         this
     }
 
-    /// The same request without thinking, because of something else in it.
+    /// Turns thinking off, because of something else in the request.
     #[must_use]
     pub fn without_thinking(mut self, why: impl Into<String>) -> Self {
         // What was said about the amount does not hold any more.
@@ -222,7 +222,7 @@ impl ThinkingPlan {
         self
     }
 
-    /// The budget that is sent. `None` if the model is not given a budget.
+    /// The budget that is sent; `None` if none is.
     pub fn budget(&self) -> Option<i64> {
         match self.setting {
             ThinkingSetting::Budget(tokens) => Some(tokens),

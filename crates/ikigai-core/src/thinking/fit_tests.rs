@@ -127,13 +127,13 @@ fn an_explicit_budget_is_spoken_of_once() {
             "claude-opus-5",
             40_000,
             Some(20_000),
-            "medium of 20000 (- thinking.budget: this model takes levels, not budgets; med is sent for 40000 tokens)",
+            "medium of 20000 (- thinking.budget: this model accepts levels, not budgets; med is sent for 40000 tokens)",
         ),
         (
             "o3",
             16_000,
             None,
-            "low (- thinking.budget: this model takes levels, not budgets; low is sent for 16000 tokens)",
+            "low (- thinking.budget: this model accepts levels, not budgets; low is sent for 16000 tokens)",
         ),
     ] {
         assert_eq!(sent(model, Thinking::budget(tokens), limit), expected, "{model} {tokens} {limit:?}");
@@ -185,7 +185,7 @@ fn a_model_that_takes_budgets_at_home_takes_what_its_host_takes() {
         (
             "github-copilot:claude-sonnet-4.5",
             Thinking::budget(43_008),
-            "medium of 4096 (- thinking.budget: this model takes levels, not budgets; med is sent for 43008 tokens)",
+            "medium of 4096 (- thinking.budget: this model accepts levels, not budgets; med is sent for 43008 tokens)",
         ),
         (
             "github-copilot:gemini-2.5-pro",

@@ -16,7 +16,7 @@ pub use table::{LevelValue, thinking_budget, thinking_levels, thinking_table};
 
 /// How hard a model should think.
 ///
-/// Four levels for every model; `minimal`, `xhigh` and `max` only where a provider has them.
+/// Four levels work for every model; `minimal`, `xhigh` and `max` work only for providers that have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -39,7 +39,7 @@ pub enum Level {
     Max,
 }
 
-/// How a request wants the model to think.
+/// The thinking settings of a request.
 ///
 /// ```
 /// use ikigai_core::{Level, Thinking};
@@ -56,10 +56,10 @@ pub struct Thinking {
     /// The level. If absent: the model's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<Level>,
-    /// An explicit budget in tokens; it wins over the level.
+    /// An explicit budget in tokens, which overrides the level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<i64>,
-    /// Should the answer show the thinking, or the provider's summary of it?
+    /// Whether the answer should show the thinking, or the provider's summary of it.
     #[serde(default = "shown")]
     pub include_summary: bool,
 }
@@ -83,8 +83,8 @@ impl Thinking {
         Thinking { budget: Some(tokens), ..Thinking::default() }
     }
 
-    /// The same wish for a long conversation: above 150,000 tokens of context the budget is at most 10,000, whether it was
-    /// given or comes from the level. Models without budgets keep their level.
+    /// Adapts the settings to a long conversation: above 150,000 tokens of context the budget is at most 10,000,
+    /// whether it was given or comes from the level. Models without budgets keep their level.
     ///
     /// ```
     /// use ikigai_core::{Level, Thinking};
@@ -102,8 +102,8 @@ impl Thinking {
         }
     }
 
-    /// The wish that takes the place of this one beside a long prompt, and the loss that says so. `None` if the wish can
-    /// stay: see [`for_context`](Thinking::for_context).
+    /// Returns the settings that replace these for a long prompt, and the loss that says so. `None` if they can stay:
+    /// see [`for_context`](Thinking::for_context).
     pub fn reduced_for_context(&self, tokens: u64, rule: &ThinkingRule) -> Option<(Thinking, Loss)> {
         const LONG: u64 = 150_000;
         const MOST: i64 = 10_000;
@@ -123,7 +123,7 @@ impl Thinking {
         too_much.then(|| (reduced, Loss::new(crate::LossCode::OutOfRange, "thinking", "thinking.budget", why)))
     }
 
-    /// Is this a wish for no thinking?
+    /// Whether these settings turn thinking off.
     pub fn is_off(&self) -> bool {
         match self.budget {
             Some(tokens) => tokens == 0,
@@ -131,7 +131,7 @@ impl Thinking {
         }
     }
 
-    /// Without the thinking in the answer.
+    /// Leaves the thinking out of the answer.
     #[must_use]
     pub fn hidden(mut self) -> Self {
         self.include_summary = false;
@@ -140,10 +140,10 @@ impl Thinking {
 }
 
 impl Response {
-    /// Notes on Anthropic's thinking blocks whether they hold the whole thinking or a summary of it, by the rule of the
-    /// model: `provider_data.anthropic.shape.thinking_type` is `full` or `summarized`.
+    /// Marks Anthropic's thinking blocks as complete or summarised, by the rule of the model:
+    /// `provider_data.anthropic.shape.thinking_type` is `full` or `summarized`.
     ///
-    /// The API does not say so itself, and nothing of it goes back on the wire.
+    /// The API does not say so itself, and the mark is never sent.
     pub fn note_thinking_type(&mut self, rule: &ThinkingRule) {
         for block in &mut self.content {
             if let Block::Thinking(thinking) = block
@@ -169,7 +169,7 @@ impl Level {
     pub const ALL: [Level; 7] =
         [Level::None, Level::Minimal, Level::Low, Level::Med, Level::High, Level::Xhigh, Level::Max];
 
-    /// The level's word: `none`, `minimal`, `low`, `med`, `high`, `xhigh`, `max`.
+    /// The level as text: `none`, `minimal`, `low`, `med`, `high`, `xhigh`, `max`.
     pub fn as_str(self) -> &'static str {
         match self {
             Level::None => "none",
@@ -182,7 +182,7 @@ impl Level {
         }
     }
 
-    /// The word that effort parameters use on the wire: as [`as_str`](Level::as_str), but `medium`.
+    /// The value that effort parameters use on the wire: the same as [`as_str`](Level::as_str), except for `medium`.
     pub fn effort(self) -> &'static str {
         match self {
             Level::Med => "medium",
@@ -190,7 +190,7 @@ impl Level {
         }
     }
 
-    /// The effort's word in capitals, as Gemini writes its thinking levels.
+    /// The effort in capitals, as Gemini writes its thinking levels.
     pub fn capitals(self) -> &'static str {
         match self {
             Level::None => "NONE",

@@ -184,7 +184,7 @@ fn by_budget(rule: &ThinkingRule, tokens: i64, max_output: Option<u32>, losses: 
     let (setting, sent) = match (rule.kind, nearest(rule, level)) {
         (ThinkingKind::Adaptive | ThinkingKind::Effort | ThinkingKind::Level, Some(taken)) => (
             Setting::Level(taken),
-            format!("this model takes levels, not budgets; {taken} is sent for {tokens} tokens"),
+            format!("this model accepts levels, not budgets; {taken} is sent for {tokens} tokens"),
         ),
         (ThinkingKind::Toggle, _) => (Setting::On, "this model only thinks or does not; it is on".to_owned()),
         (ThinkingKind::None, _) => {

@@ -321,7 +321,7 @@ fn losses_say_what_was_done() {
         (
             "claude-opus-5",
             Thinking::budget(40_000),
-            "thinking at thinking.budget: this model takes levels, not budgets; med is sent for 40000 tokens",
+            "thinking at thinking.budget: this model accepts levels, not budgets; med is sent for 40000 tokens",
         ),
     ] {
         assert_eq!(losses(model, thinking), expected, "{model}");

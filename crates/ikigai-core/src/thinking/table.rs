@@ -1,4 +1,4 @@
-//! The formula for levels, and the table of levels that follows from it.
+//! The formula for levels, and the table of levels that it produces.
 
 use serde::Serialize;
 
@@ -8,8 +8,9 @@ use crate::catalog::{ThinkingKind, ThinkingOff, ThinkingRule, rules_for};
 
 /// The budget of a level: `min + n * (max - min) / 3` in whole tokens, with n from 0 for none to 3 for high.
 ///
-/// Returns `None` if the model has no budgets. This is the formula, not what is sent: `none` is the smallest budget here,
-/// and off in a request if the model can be off. [`ThinkingPlan`](crate::thinking::ThinkingPlan) says what is sent.
+/// Returns `None` if the model has no budgets. This is the formula, not what is sent: here `none` is the smallest
+/// budget, while a request turns thinking off if the model can. [`ThinkingPlan`](crate::thinking::ThinkingPlan) says
+/// what is sent.
 ///
 /// ```
 /// use ikigai_core::Level;
@@ -54,7 +55,7 @@ pub fn thinking_table(model: &str) -> [(Level, LevelValue); 4] {
     thinking_levels(&rules_for(model).thinking)
 }
 
-/// What the four levels mean under a rule that does not come from a model's name alone.
+/// What the four levels mean under a rule that was not derived from only a model's name.
 pub fn thinking_levels(rule: &ThinkingRule) -> [(Level, LevelValue); 4] {
     [Level::None, Level::Low, Level::Med, Level::High].map(|level| (level, value(rule, level)))
 }

@@ -14,10 +14,10 @@ macro_rules! built_in {
         #[non_exhaustive]
         pub struct $name {
             $($(#[$about_field])* pub $field: $type,)*
-            /// Wish that the provider caches the tools up to here.
+            /// Asks the provider to cache the tools up to here.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub cache: Option<CacheHint>,
-            /// What a dialect has of its own, such as the version of the tool.
+            /// Data that only one dialect has, such as the version of the tool.
             #[serde(skip_serializing_if = "ProviderData::is_empty")]
             pub provider_data: ProviderData,
         }
@@ -27,7 +27,7 @@ macro_rules! built_in {
 built_in! {
     /// The provider searches the web. Its JSON is `{"type": "web_search", …}`.
     WebSearch {
-        /// How often it may search at most.
+        /// The maximum number of searches.
         #[serde(skip_serializing_if = "Option::is_none")]
         max_uses: Option<u64>,
         /// Only results from these domains.
@@ -45,7 +45,7 @@ built_in! {
     }
 }
 
-/// About where the user is.
+/// The user's approximate location.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -65,7 +65,7 @@ pub struct UserLocation {
     pub timezone: Option<String>,
 }
 
-/// How much of the results of a search the model reads.
+/// How much of the search results the model reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -80,7 +80,7 @@ pub enum SearchContextSize {
 built_in! {
     /// The provider reads pages. Its JSON is `{"type": "web_fetch", …}`.
     WebFetch {
-        /// How many pages it may read at most.
+        /// The maximum number of pages to read.
         #[serde(skip_serializing_if = "Option::is_none")]
         max_uses: Option<u64>,
         /// Only pages of these domains.
@@ -101,7 +101,7 @@ built_in! {
 built_in! {
     /// The provider runs the model's code. Its JSON is `{"type": "code_execution", …}`.
     CodeExecution {
-        /// The container to run it in again.
+        /// The container to reuse.
         #[serde(skip_serializing_if = "Option::is_none")]
         container: Option<String>,
         /// The provider's ids of files that the code can read.
@@ -115,7 +115,7 @@ built_in! {
     FileSearch {
         /// The stores to search.
         stores: Vec<String>,
-        /// How many results the model reads at most.
+        /// The maximum number of results that the model reads.
         #[serde(skip_serializing_if = "Option::is_none")]
         max_results: Option<u64>,
     }

@@ -1,4 +1,4 @@
-//! Do a call's arguments match the tool's schema?
+//! Checking a call's arguments against the tool's schema.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use crate::Function;
 const TOLD: usize = 20;
 
 impl Function {
-    /// Checks arguments against the schema of the parameters. Whoever checks often makes a
+    /// Checks arguments against the schema of the parameters. To check many calls, make a
     /// [`checker`](Function::argument_checker) once.
     ///
     /// ```
@@ -26,27 +26,28 @@ impl Function {
     /// ```
     ///
     /// # Errors
-    /// The faults, each with its place, in words that a model can mend its call by; or that the schema is no schema.
+    /// Returns the faults, each with its place, in words that help a model to correct its call; or an error that the
+    /// schema is invalid.
     pub fn check_arguments(&self, arguments: &Map<String, Value>) -> Result<(), Vec<String>> {
         self.argument_checker().map_err(|fault| vec![fault])?.check(arguments)
     }
 
-    /// A checker for many calls: the schema is read once.
+    /// Creates a checker for many calls, which reads the schema only once.
     ///
     /// # Errors
-    /// When the schema is no schema, or refers to another document.
+    /// If the schema is invalid, or refers to another document.
     pub fn argument_checker(&self) -> Result<ArgumentChecker, String> {
         let name = &self.name;
-        inner::Checker::new(self.parameters.value())
-            .map(ArgumentChecker)
-            .map_err(|why| format!("the parameters of the tool {name} are no JSON Schema that can be checked: {why}"))
+        inner::Checker::new(self.parameters.value()).map(ArgumentChecker).map_err(|why| {
+            format!("the parameters of the tool {name} are not a JSON Schema that can be checked: {why}")
+        })
     }
 }
 
 /// Checks the arguments of calls against the schema of one tool.
 ///
-/// A schema whose branches and references lead to more than 200,000 checks of one call is a fault of that call, and one that
-/// leads more than 128 levels deep is no schema.
+/// If the branches and references of a schema lead to more than 200,000 checks of one call, that is a fault of the
+/// call. A schema that leads more than 128 levels deep is invalid.
 #[derive(Debug, Clone)]
 pub struct ArgumentChecker(inner::Checker);
 
@@ -54,7 +55,7 @@ impl ArgumentChecker {
     /// Checks the arguments of one call.
     ///
     /// # Errors
-    /// The faults, each with its place; not more than twenty.
+    /// Returns the faults, each with its place, at most twenty.
     pub fn check(&self, arguments: &Map<String, Value>) -> Result<(), Vec<String>> {
         let faults = self.0.faults(&Value::Object(arguments.clone()));
         if faults.is_empty() { Ok(()) } else { Err(faults) }

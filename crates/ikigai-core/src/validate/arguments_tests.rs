@@ -79,7 +79,7 @@ fn a_schema_that_is_none() {
     let faults = checked(json!({"type": "text"}), json!({})).unwrap_err();
     assert_eq!(faults.len(), 1);
     assert!(
-        faults[0].starts_with("the parameters of the tool plan_trip are no JSON Schema that can be checked: "),
+        faults[0].starts_with("the parameters of the tool plan_trip are not a JSON Schema that can be checked: "),
         "{faults:?}"
     );
 }

@@ -6,8 +6,8 @@ use crate::{Arguments, Block, BlockKind, Event};
 
 /// Checks that events come in the order that the grammar of [`Event`] streams allows.
 ///
-/// Made for tests of whatever makes events: it looks at every step, where a [`Collector`](crate::Collector) only minds
-/// what keeps it from going on.
+/// Use it to test code that produces events: it checks every step, while a [`Collector`](crate::Collector) only reports
+/// what prevents it from continuing.
 ///
 /// ```
 /// use ikigai_core::Event;
@@ -36,7 +36,7 @@ impl EventChecker {
     /// Checks the next event.
     ///
     /// # Errors
-    /// When it may not come here, with the reason. What comes after a wrong event is checked as if it had not come.
+    /// If the event may not come here, with the reason. Later events are checked as if a wrong one had not come.
     pub fn push(&mut self, event: &Event) -> Result<(), String> {
         let name = name(event);
         if self.ended {
@@ -108,7 +108,7 @@ impl EventChecker {
     /// Checks that the stream has ended.
     ///
     /// # Errors
-    /// When neither done nor error has come.
+    /// If neither `done` nor `error` has come.
     pub fn finish(&self) -> Result<(), String> {
         if self.ended { Ok(()) } else { Err("the stream ended without done or error".to_owned()) }
     }
@@ -116,7 +116,7 @@ impl EventChecker {
     /// Checks a whole stream.
     ///
     /// # Errors
-    /// The first fault, with the number of the event.
+    /// Returns the first fault, with the number of the event.
     pub fn check<'a>(events: impl IntoIterator<Item = &'a Event>) -> Result<(), String> {
         let mut checker = EventChecker::default();
         for (number, event) in events.into_iter().enumerate() {

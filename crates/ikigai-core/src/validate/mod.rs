@@ -1,7 +1,7 @@
-//! Every rule that a request, an answer and a stream must meet, each with its own clear message.
+//! The rules that requests, answers and streams must meet, each with its own message.
 //!
-//! Hard rules are those that every provider refuses or that would make the conversation meaningless. Soft ones are worth
-//! a warning: some provider refuses them, or a translation has to help itself.
+//! Breaking a hard rule makes every provider refuse the request, or makes the conversation meaningless. Breaking a soft
+//! rule is worth a warning: some providers refuse the request, or a translation has to work around it.
 
 mod arguments;
 mod content;

@@ -2,7 +2,7 @@
 
 use crate::{BlockKind, Error, FinishReason, Role};
 
-/// What is wrong with a request or an answer: all of it, soft problems too.
+/// Everything that is wrong with a request or an answer, including soft problems.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Invalid {
@@ -11,7 +11,7 @@ pub struct Invalid {
 }
 
 impl Invalid {
-    /// The problems that forbid it.
+    /// The problems that make it invalid.
     pub fn hard(&self) -> impl Iterator<Item = &Problem> {
         self.problems.iter().filter(|problem| !problem.is_soft())
     }
@@ -45,58 +45,58 @@ impl From<Invalid> for Error {
     }
 }
 
-/// One thing that is wrong with a request or an answer; printed, it names the place and the way out.
+/// One problem of a request or an answer. Printed, it names the place and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are the place and the parts of the message above them")]
 pub enum Problem {
     /// No model.
-    #[error("model: no model is named; name one, such as `claude-sonnet-4-5`")]
+    #[error("model: no model is named; set one, such as `claude-sonnet-4-5`")]
     NoModel,
     /// No message.
     #[error("messages: there is no message; add a user message")]
     NoMessages,
-    /// Soft: the conversation begins with someone else than the user.
-    #[error("{at}: the conversation begins with the role {role}; some providers want a user message first")]
+    /// Soft: the conversation does not begin with the user.
+    #[error("{at}: the conversation begins with the role {role}; some providers require a user message first")]
     FirstNotUser { at: String, role: Role },
-    /// Soft: the system prompt stands among the messages.
-    #[error("messages[0]: a system message comes first; put it into `system`, where every provider takes it")]
+    /// Soft: the system prompt is among the messages.
+    #[error("messages[0]: a system message comes first; put it into `system`, where every provider accepts it")]
     SystemFirst,
     /// More than one system message in a context.
     #[error("{at}: this is a second system message; join them into one")]
     SecondSystemMessage { at: String },
-    /// Soft: the model is to go on with its own words.
+    /// Soft: the conversation ends with the assistant, for the model to continue.
     #[error(
-        "{at}: the conversation ends with the assistant; only some models go on from there, so end with the user or a tool result"
+        "{at}: the conversation ends with the assistant; only some models continue from there, so end with a user message or a tool result"
     )]
     EndsWithAssistant { at: String },
-    /// A message without content; soft for the assistant, who is left out then.
+    /// A message without content; soft for the assistant, whose message is then left out.
     #[error("{at}: the {role} message is empty; give it content or leave it out")]
     EmptyMessage { at: String, role: Role },
-    /// Soft: a text of nothing but blanks.
+    /// Soft: a blank text.
     #[error("{at}: the text is empty; some providers refuse that, so leave the block out")]
     EmptyText { at: String },
-    /// A block where its kind has no business.
+    /// A block in a place where its kind is not allowed.
     #[error("{at}: blocks of type {kind} cannot stand in {inside}; {way_out}")]
     Misplaced { at: String, kind: BlockKind, inside: &'static str, way_out: &'static str },
 
     /// A call without an id.
-    #[error("{at}: the tool call has no id; give it one that its result can name")]
+    #[error("{at}: the tool call has no id; give it one that its result can refer to")]
     CallWithoutId { at: String },
     /// A call without a name.
     #[error("{at}: the tool call names no tool; set `name`")]
     CallWithoutName { at: String },
-    /// Two calls with one id; soft when they are not of the same turn.
+    /// Two calls with the same id; soft if they are in different turns.
     #[error("{at}: the tool call id `{id}` was used at {first} already; every call needs its own")]
     DuplicateCallId { at: String, id: String, first: String, same_turn: bool },
-    /// A call that nobody answered.
+    /// A call without a result.
     #[error(
         "{at}: the tool call `{id}` ({name}) has no result; add a tool_result for it to the next message, or leave the call out"
     )]
     CallWithoutResult { at: String, id: String, name: String },
-    /// Soft: a call whose arguments are no JSON object.
+    /// Soft: a call whose arguments are not a JSON object.
     #[error(
-        "{at}: the arguments of the call of {name} are no JSON object, as in a call that was cut off; it must not be run"
+        "{at}: the arguments of the call of {name} are not a JSON object, as in a call that was cut off; it must not be run"
     )]
     BrokenCall { at: String, name: String },
     /// A tool message that does not say which call it answers.
@@ -104,59 +104,59 @@ pub enum Problem {
         "{at}: the tool message does not say which call it answers; use a tool_result block with its `tool_call_id`"
     )]
     ResultWithoutCallId { at: String },
-    /// A result for a call that is not there.
+    /// A result for a missing call.
     #[error(
-        "{at}: the result answers the tool call `{id}`, which the message before does not make; put results right after their calls"
+        "{at}: the result answers the tool call `{id}`, which is not in the message before; put results right after their calls"
     )]
     ResultWithoutCall { at: String, id: String },
     /// Two results for one call.
-    #[error("{at}: the tool call `{id}` has a result already; keep one")]
+    #[error("{at}: the tool call `{id}` already has a result; keep only one")]
     DuplicateResult { at: String, id: String },
 
-    /// A result of a provider's tool whose call does not come before it.
+    /// A result of a provider-run tool without its call before it.
     #[error(
-        "{at}: the result answers the provider's call `{id}`, which no message before it makes; keep calls and results together"
+        "{at}: the result answers the provider's call `{id}`, which is not in any message before it; keep calls and results together"
     )]
     ProviderResultWithoutCall { at: String, id: String },
-    /// Soft: a citation of a passage that is not there.
-    #[error("{at}: a citation stands on bytes that the text does not have, or on half a character; correct its span")]
+    /// Soft: a citation whose passage does not exist.
+    #[error("{at}: a citation's span lies outside the text or splits a character; correct the span")]
     SpanOutside { at: String },
 
     /// A tool name that providers refuse.
-    #[error("{at}: `{name}` cannot be a tool's name; use 1 to 128 letters, digits, `_` and `-`")]
+    #[error("{at}: `{name}` is not a valid tool name; use 1 to 128 letters, digits, `_` and `-`")]
     BadToolName { at: String, name: String },
     /// Soft: a tool name that some providers refuse.
     #[error(
-        "{at}: not every provider takes the tool name `{name}`; it is sent in another spelling there unless it has at most 64 letters, digits, `_` and `-` and does not begin with a digit or `-`"
+        "{at}: not every provider accepts the tool name `{name}`; it is sent in another spelling there unless it has at most 64 letters, digits, `_` and `-` and does not begin with a digit or `-`"
     )]
     UnportableToolName { at: String, name: String },
-    /// Two tools with one name.
+    /// Two tools with the same name.
     #[error("{at}: the tool `{name}` is at {first} already; every tool needs its own name")]
     DuplicateTool { at: String, name: String, first: String },
-    /// A schema that is none.
-    #[error("{at}: this is no JSON Schema that a provider takes: {why}")]
+    /// An invalid schema.
+    #[error("{at}: this is not a JSON Schema that providers accept: {why}")]
     BadSchema { at: String, why: String },
     /// Soft: a schema that does not say that it describes an object.
     #[error("{at}: the schema does not say that it describes an object; add \"type\": \"object\"")]
     SchemaWithoutType { at: String },
-    /// A demand for a tool where there is none.
-    #[error("tool_choice: a tool is demanded, but there are no tools; add tools or drop the choice")]
+    /// A required tool call without any tools.
+    #[error("tool_choice: a tool is required, but there are no tools; add tools or drop the choice")]
     ToolChoiceWithoutTools,
-    /// A demand for a tool that is not there.
+    /// A tool choice that names a missing tool.
     #[error("tool_choice: there is no tool `{name}`; the tools are {known}")]
     UnknownTool { name: String, known: String },
-    /// A name of an output format that providers refuse.
-    #[error("output_format.json_schema.name: `{name}` cannot be its name; use 1 to 64 letters, digits, `_` and `-`")]
+    /// An output format name that providers refuse.
+    #[error("output_format.json_schema.name: `{name}` is not a valid name; use 1 to 64 letters, digits, `_` and `-`")]
     BadFormatName { name: String },
 
-    /// An output limit of nothing.
+    /// An invalid output limit.
     #[error(
-        "max_output_tokens: {value} is no limit; give at least 1, or leave it out (or -1) for the provider's default"
+        "max_output_tokens: {value} is not a valid limit; give at least 1, or leave it out (or -1) for the provider's default"
     )]
     OutputLimit { value: i64 },
-    /// A thinking budget that is none.
+    /// An invalid thinking budget.
     #[error(
-        "thinking.budget: {value} is no budget; give a number of tokens up to 2147483647, 0 for off, or -1 for the model's own choice"
+        "thinking.budget: {value} is not a valid budget; give a number of tokens up to 2147483647, 0 for off, or -1 for the model's own choice"
     )]
     ThinkingBudget { value: i64 },
     /// Soft: a level and a budget that contradict each other.
@@ -165,53 +165,53 @@ pub enum Problem {
     /// A number out of its range.
     #[error("{at}: {value} is out of range; give a number from {range}")]
     OutOfRange { at: &'static str, value: String, range: &'static str },
-    /// A stop text of nothing.
+    /// An empty stop text.
     #[error("{at}: the stop text is empty and would end every answer; leave it out")]
     EmptyStop { at: String },
 
-    /// Something that is no media type.
-    #[error("{at}: `{media_type}` is no media type; write it as in `image/png`")]
+    /// An invalid media type.
+    #[error("{at}: `{media_type}` is not a media type; write it like `image/png`")]
     BadMediaType { at: String, media_type: String },
     /// A media type that does not fit its block.
-    #[error("{at}: {media_type} does not belong into a block of type {kind}; {way_out}")]
+    #[error("{at}: {media_type} does not belong in a block of type {kind}; {way_out}")]
     WrongMediaType { at: String, media_type: String, kind: BlockKind, way_out: &'static str },
-    /// Bytes that are not there.
+    /// Empty data.
     #[error("{at}: the data is empty; give the bytes as base64")]
     NoData { at: String },
-    /// A whole data URL in place of its data.
+    /// A complete data URL instead of just its data.
     #[error("{at}: the data begins with `data:`; give only what follows the comma, and the type as `media_type`")]
     DataUrl { at: String },
-    /// Bytes that are no base64.
-    #[error("{at}: the data is no standard base64: {why}")]
+    /// Data that is not base64.
+    #[error("{at}: the data is not standard base64: {why}")]
     NotBase64 { at: String, why: String },
-    /// An address that providers cannot fetch.
-    #[error("{at}: `{url}` is no address that a provider can fetch; give an https URL, or the bytes as base64")]
+    /// A URL that providers cannot fetch.
+    #[error("{at}: `{url}` is not an address that a provider can fetch; give an https URL, or the bytes as base64")]
     BadUrl { at: String, url: String },
     /// A file without an id.
     #[error("{at}: the file has no id; give the id that the provider returned for it")]
     NoFileId { at: String },
 
-    /// An answer without content; soft where the end explains it.
+    /// An answer without content; soft if its finish reason explains it.
     #[error(
         "content: the answer is empty although it ended with {finish}; an answer has at least one block unless it failed"
     )]
     EmptyAnswer { finish: FinishReason, explained: bool },
-    /// An answer that waits for results of no calls.
+    /// An answer that waits for tool results, but calls no tool.
     #[error("finish_reason: the answer ended with tool_use but calls no tool; it should be stop")]
     ToolUseWithoutCall,
-    /// Soft: an answer with calls that does not wait for their results.
+    /// Soft: an answer that calls tools, but does not wait for their results.
     #[error("finish_reason: the answer calls tools but ended with {finish}; it should be tool_use")]
     CallsWithoutToolUse { finish: FinishReason },
-    /// An answer that failed and does not say so, or the other way round.
+    /// An answer that failed without saying so, or the other way round.
     #[error("finish_reason: the answer ended with {finish} but carries an error; it should be error")]
     ErrorWithoutFinish { finish: FinishReason },
-    /// Soft: the provider counted otherwise.
+    /// Soft: the provider's total differs from the sum of its counts.
     #[error("usage: the counts add up to {sum}, but the provider's total is {total}")]
     TotalDiffers { sum: u64, total: u64 },
 }
 
 impl Problem {
-    /// Is it only worth a warning?
+    /// Whether it is only worth a warning.
     pub fn is_soft(&self) -> bool {
         match self {
             Problem::FirstNotUser { .. }

@@ -16,18 +16,18 @@ impl Request {
     /// let invalid = Request::new("").user("Hello").max_output_tokens(0).validate().unwrap_err();
     /// assert_eq!(
     ///     invalid.to_string(),
-    ///     "model: no model is named; name one, such as `claude-sonnet-4-5`\n\
-    ///      max_output_tokens: 0 is no limit; give at least 1, or leave it out (or -1) for the provider's default",
+    ///     "model: no model is named; set one, such as `claude-sonnet-4-5`\n\
+    ///      max_output_tokens: 0 is not a valid limit; give at least 1, or leave it out (or -1) for the provider's default",
     /// );
     /// ```
     ///
     /// # Errors
-    /// When a hard rule is broken; the error has all problems, the soft ones too.
+    /// If a hard rule is broken. The error lists all problems, including soft ones.
     pub fn validate(&self) -> Result<(), Invalid> {
         refuse(self.problems())
     }
 
-    /// Everything that is wrong with the request, hard and soft. A request with soft problems alone is valid.
+    /// All problems of the request, hard and soft. A request with only soft problems is valid.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         if self.model.trim().is_empty() {

@@ -10,12 +10,12 @@ impl Response {
     /// Checks that the answer makes sense: that it has content, that its end fits it, that its counts add up.
     ///
     /// # Errors
-    /// When a hard rule is broken; the error has all problems, the soft ones too.
+    /// If a hard rule is broken. The error lists all problems, including soft ones.
     pub fn validate(&self) -> Result<(), Invalid> {
         refuse(self.problems())
     }
 
-    /// Everything that is wrong with the answer, hard and soft.
+    /// All problems of the answer, hard and soft.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let finish = self.finish_reason;

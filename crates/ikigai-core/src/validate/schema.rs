@@ -66,7 +66,9 @@ fn plain_fault(schema: &Value, at: &str) -> Option<String> {
         let fault = match (key.as_str(), value) {
             ("type", Value::Array(types)) if !types.is_empty() && types.iter().all(known) => None,
             ("type", of_type) if known(of_type) => None,
-            ("type", other) => Some(format!("{}: {other} is no type; the types are {}", place(key), TYPES.join(", "))),
+            ("type", other) => {
+                Some(format!("{}: {other} is not a type; the types are {}", place(key), TYPES.join(", ")))
+            }
             ("properties" | "patternProperties" | "$defs" | "definitions", Value::Object(inner)) => {
                 inner.iter().find_map(|(name, schema)| plain_fault(schema, &format!("{}.{name}", place(key))))
             }

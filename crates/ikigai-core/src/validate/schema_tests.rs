@@ -37,11 +37,11 @@ fn faults_that_are_found_by_hand() {
     for (schema, expected) in [
         (
             json!({"type": "text"}),
-            r#"type: "text" is no type; the types are string, number, integer, boolean, object, array, null"#,
+            r#"type: "text" is not a type; the types are string, number, integer, boolean, object, array, null"#,
         ),
         (
             json!({"type": []}),
-            "type: [] is no type; the types are string, number, integer, boolean, object, array, null",
+            "type: [] is not a type; the types are string, number, integer, boolean, object, array, null",
         ),
         (
             json!({"properties": {"a": {"properties": []}}}),

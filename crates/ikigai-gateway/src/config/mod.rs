@@ -174,7 +174,7 @@ impl Config {
     /// As [`read`](Config::read), over other tables of providers and models than the built-in ones.
     ///
     /// # Errors
-    /// As [`read`](Config::read).
+    /// Same as [`read`](Config::read).
     pub fn read_over(registry: Registry, file: &str, text: &str, environment: &Environment) -> Result<Self, FileError> {
         file::read(file, text, environment, registry)
     }

@@ -47,7 +47,7 @@ impl Postgres {
     /// `?sslmode=disable` every server is spoken to in the clear.
     ///
     /// # Errors
-    /// When the server cannot be reached or refuses us, or a newer program made the tables.
+    /// If the server cannot be reached or refuses us, or a newer program made the tables.
     pub async fn open(url: &str) -> Result<Postgres> {
         let (place, pool) = connect::pool(url)?;
         let store = Postgres { place, pool };

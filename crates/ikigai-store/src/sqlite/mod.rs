@@ -39,7 +39,7 @@ impl Sqlite {
     /// read by their owner only.
     ///
     /// # Errors
-    /// When the file was made by a newer program, is damaged, is something else, or cannot be used. It is then left as
+    /// If the file was made by a newer program, is damaged, is something else, or cannot be used. It is then left as
     /// it was.
     pub async fn open(path: impl AsRef<Path>) -> Result<Sqlite> {
         Sqlite::start(Some(path.as_ref().to_owned())).await
@@ -48,7 +48,7 @@ impl Sqlite {
     /// A database in memory, which is gone when the store is: for conversations that are not to be kept.
     ///
     /// # Errors
-    /// When there is no memory left.
+    /// If there is no memory left.
     pub async fn memory() -> Result<Sqlite> {
         Sqlite::start(None).await
     }
@@ -69,7 +69,7 @@ impl Sqlite {
     /// Writes a copy of the whole database to a new file, while it is in use.
     ///
     /// # Errors
-    /// When the file exists, or cannot be written.
+    /// If the file exists, or cannot be written.
     pub async fn backup(&self, to: impl AsRef<Path>) -> Result<()> {
         let to = to.as_ref().to_owned();
         let at = |error: Error| error.at(&self.place);

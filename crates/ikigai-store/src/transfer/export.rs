@@ -36,7 +36,7 @@ pub struct Exported {
 /// that cannot be read is left out too, and named in [`Exported::unreadable`].
 ///
 /// # Errors
-/// When there is no such conversation, or something cannot be read or written.
+/// If there is no such conversation, or something cannot be read or written.
 pub async fn export(store: &dyn Store, selection: Selection, to: &mut (dyn Write + Send)) -> Result<Exported> {
     let mut exported = Exported::default();
     line(to, &Header::now())?;

@@ -29,7 +29,7 @@ pub struct Imported {
 /// Each conversation comes in whole or not at all. When a line cannot be read, those before it are in, and the rest is not.
 ///
 /// # Errors
-/// When a line cannot be read, which is named, or the database fails.
+/// If a line cannot be read, which is named, or the database fails.
 pub async fn import(store: &dyn Store, from: &mut (dyn BufRead + Send)) -> Result<Imported> {
     let mut imported = Imported::default();
     let mut number = 0;

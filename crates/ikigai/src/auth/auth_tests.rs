@@ -43,7 +43,7 @@ fn azure_takes_a_token_as_such() {
 #[test]
 fn a_key_that_no_header_can_carry_is_an_error_without_the_key() {
     let error = headers("openai", &found("sk-sec\nret")).unwrap_err();
-    assert_eq!(error.to_string(), "the key for OpenAI has characters that no header can carry");
+    assert_eq!(error.to_string(), "the key for OpenAI has characters that are not allowed in a header");
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Account {
     pub(crate) async fn sign(&self, mut request: http::Request<Bytes>) -> Result<http::Request<Bytes>, Error> {
         let token = self.0.access_token().await.map_err(|error| failed(&error.to_string()))?;
         let mut value = HeaderValue::try_from(format!("Bearer {}", token.token))
-            .map_err(|_| failed("the token has characters that no header can carry"))?;
+            .map_err(|_| failed("the token has characters that are not allowed in a header"))?;
         value.set_sensitive(true);
         request.headers_mut().insert(http::header::AUTHORIZATION, value);
         Ok(request)

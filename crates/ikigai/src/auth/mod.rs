@@ -69,7 +69,7 @@ pub(crate) fn authorize(
         (Auth::AwsSigv4, None) => aws_signer(client, provider, found),
         (Auth::Bearer | Auth::XApiKey | Auth::XGoogApiKey | Auth::ApiKey, None) => Ok(None),
         (unknown, _) => {
-            let told = format!("this version cannot sign in to {} as it wants ({unknown:?})", provider.name);
+            let told = format!("this version does not support the authentication of {} ({unknown:?})", provider.name);
             Err(Reason::Unsupported(told).into())
         }
     }
@@ -118,7 +118,7 @@ fn without(provider: &Provider, found: Option<&Found>, feature: &str) -> Result<
     match found {
         None => Ok(None),
         Some(_) => Err(Reason::Unsupported(format!(
-            "{} wants more than a key, which this build cannot give it (feature `{feature}`); give it a token as the key",
+            "{} needs more than a key, which this build does not support (feature `{feature}`); use a token as the key",
             provider.name
         ))
         .into()),
@@ -133,7 +133,7 @@ fn header(
     key: &Key,
 ) -> Result<Option<Signing>, Error> {
     let mut value = HeaderValue::try_from(format!("{before}{}", key.expose())).map_err(|_| {
-        let told = format!("the key for {} has characters that no header can carry", provider.name);
+        let told = format!("the key for {} has characters that are not allowed in a header", provider.name);
         Reason::from(ikigai_core::Error::new(ErrorKind::Auth, told))
     })?;
     value.set_sensitive(true);

@@ -1,4 +1,4 @@
-//! The files of keys in the settings folder.
+//! The credentials files in the settings folder.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,8 @@ const LIMIT: u64 = 1 << 20;
 
 /// The keys in a settings folder.
 ///
-/// `credentials.toml` has a line for each provider, or a table with an `api_key`; `credentials.json` the same as JSON:
+/// `credentials.toml` has a line for each provider, or a table with an `api_key`; `credentials.json` has the same as
+/// JSON:
 ///
 /// ```toml
 /// anthropic = "sk-ant-…"
@@ -23,7 +24,7 @@ const LIMIT: u64 = 1 << 20;
 /// api_key = "sk-…"
 /// ```
 ///
-/// Only their owner may read them: mode 600.
+/// Only the owner may have access to them: mode 600.
 #[derive(Debug, Clone, Default)]
 pub struct Credentials {
     entries: Vec<Entry>,
@@ -37,10 +38,10 @@ struct Entry {
 }
 
 impl Credentials {
-    /// The keys in a folder; empty if the file does not exist.
+    /// Reads the keys in a folder. The result is empty if there is no such file.
     ///
     /// # Errors
-    /// When a file is broken, or others than its owner may read it.
+    /// If a file is invalid, or anyone but its owner can read it.
     pub fn load(folder: &Path) -> Result<Self, CredentialsError> {
         let mut credentials = Credentials::default();
         for name in NAMES {
@@ -59,12 +60,12 @@ impl Credentials {
         Ok(credentials)
     }
 
-    /// Where a key would be written down in a folder.
+    /// The file in which keys are stored in a folder.
     pub fn file(folder: &Path) -> PathBuf {
         folder.join(NAMES[0])
     }
 
-    /// A provider's key, by its id or an alias, and the file it is in.
+    /// Finds a provider's key, by its id or an alias, and the file it is in.
     pub fn find(&self, provider: &Provider) -> Option<(&Key, &Path)> {
         let is_called = |name: &str| {
             std::iter::once(&provider.id).chain(provider.aliases.iter()).any(|own| own.eq_ignore_ascii_case(name))

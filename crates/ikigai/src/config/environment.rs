@@ -1,9 +1,9 @@
-//! Variables and folders, of this process or as a caller gives them.
+//! Variables and folders, from this process or supplied by the caller.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Where variables and settings come from: this process, or what a caller gives in its place.
+/// The source of variables and settings: this process, or values that the caller supplies instead.
 ///
 /// ```
 /// use ikigai::config::Environment;
@@ -32,26 +32,26 @@ enum Variables {
 }
 
 impl Environment {
-    /// The variables of this process, and no files.
+    /// Uses the variables of this process, and no files.
     pub fn process() -> Self {
         Environment { variables: Variables::Process, added: Added::default(), settings: None, dotenv: None }
     }
 
-    /// These variables and no files.
+    /// Uses these variables, and no files.
     pub fn of<N: Into<String>, V: Into<String>>(variables: impl IntoIterator<Item = (N, V)>) -> Self {
         let given = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         Environment { variables: Variables::Given(given), added: Added::default(), settings: None, dotenv: None }
     }
 
-    /// With one more variable, or another value for one.
+    /// Adds a variable, or replaces its value.
     #[must_use]
     pub fn with_variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.added.0.insert(name.into(), value.into());
         self
     }
 
-    /// With the user's settings folder: `$IKIGAI_HOME`, or else `ikigai` in the system's place for settings. Nothing
-    /// changes if there is no such place, as for a user without a home.
+    /// Adds the user's settings folder: `$IKIGAI_HOME`, or else `ikigai` in the system's settings folder. Does nothing
+    /// if there is no such folder, as for a user without a home.
     #[cfg(feature = "settings")]
     #[must_use]
     pub fn with_user_settings(mut self) -> Self {
@@ -59,7 +59,7 @@ impl Environment {
         self
     }
 
-    /// With this settings folder: `credentials.toml`, `providers.toml` and `models.toml` are read from it.
+    /// Adds a settings folder, from which `credentials.toml`, `providers.toml` and `models.toml` are read.
     #[cfg(feature = "settings")]
     #[must_use]
     pub fn with_settings(mut self, folder: impl Into<PathBuf>) -> Self {
@@ -67,15 +67,15 @@ impl Environment {
         self
     }
 
-    /// With this `.env` file, which may be missing: keys that neither the variables nor the settings folder have are looked
-    /// for in it.
+    /// Adds a `.env` file, which may be missing. It is used for keys that neither the variables nor the settings folder
+    /// have.
     #[must_use]
     pub fn with_dotenv(mut self, file: impl Into<PathBuf>) -> Self {
         self.dotenv = Some(file.into());
         self
     }
 
-    /// A variable; an empty one counts as unset.
+    /// Returns a variable. An empty one counts as unset.
     pub fn variable(&self, name: &str) -> Option<String> {
         let value = self.added.0.get(name).cloned().or_else(|| match &self.variables {
             Variables::Process => std::env::var(name).ok(),
@@ -84,7 +84,7 @@ impl Environment {
         value.filter(|value| !value.trim().is_empty())
     }
 
-    /// The settings folder, if one was named.
+    /// The settings folder, if one was added.
     pub fn settings(&self) -> Option<&PathBuf> {
         self.settings.as_ref()
     }

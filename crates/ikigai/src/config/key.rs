@@ -1,4 +1,4 @@
-//! A key that does not show itself.
+//! A key that is never printed.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ impl Key {
         self.0.expose_secret()
     }
 
-    /// Its last four characters, for people to tell their keys apart; of a short key nothing.
+    /// The last four characters, so that people can tell their keys apart; empty for a short key.
     pub fn hint(&self) -> String {
         let key = self.expose();
         let last = key.char_indices().rev().nth(3).and_then(|(at, _)| key.get(at..));

@@ -26,13 +26,13 @@ pub struct Found {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeySource {
-    /// It was given with the call.
+    /// It was set on the model.
     Argument,
-    /// It was given to the client.
+    /// It was set on the client.
     Memory,
     /// In an environment variable.
     Variable(String),
-    /// In a file of keys.
+    /// In a credentials file.
     File(PathBuf),
     /// In a `.env` file, as the value of a variable.
     DotEnv {
@@ -46,8 +46,8 @@ pub enum KeySource {
 impl std::fmt::Display for KeySource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            KeySource::Argument => f.write_str("given with the call"),
-            KeySource::Memory => f.write_str("given to the client"),
+            KeySource::Argument => f.write_str("set on the model"),
+            KeySource::Memory => f.write_str("set on the client"),
             KeySource::Variable(name) => write!(f, "the variable {name}"),
             KeySource::File(file) => write!(f, "{}", file.display()),
             KeySource::DotEnv { file, variable } => write!(f, "{variable} in {}", file.display()),
@@ -61,13 +61,13 @@ impl std::fmt::Display for KeySource {
 pub struct MissingKey {
     /// The provider's name for people.
     pub provider: String,
-    /// The provider's id, as written in a file of keys.
+    /// The provider's id, as used in a credentials file.
     pub id: String,
-    /// The variables that may hold a key, first one first.
+    /// The variables that may hold a key, in order of precedence.
     pub variables: Vec<String>,
     /// The file that can hold it; `None` if there is no settings folder.
     pub file: Option<PathBuf>,
-    /// The page where a person gets one, where it is known.
+    /// The page where you can get a key, if known.
     pub page: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl std::fmt::Display for MissingKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "there is no key for {}: ", self.provider)?;
         match (self.variables.as_slice(), &self.file) {
-            ([], None) => f.write_str("give one to the client")?,
+            ([], None) => f.write_str("set one on the client")?,
             ([], Some(file)) => write!(f, "write `{} = \"…\"` into {}", self.id, file.display())?,
             (variables, None) => write!(f, "set {}", variables.join(" or "))?,
             (variables, Some(file)) => {
@@ -91,15 +91,15 @@ impl std::fmt::Display for MissingKey {
 
 impl std::error::Error for MissingKey {}
 
-/// A file of keys that cannot be used. It names the place, and never a key.
+/// A credentials file that cannot be used. The error names the file and line, and never contains a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CredentialsError {
     /// The file.
     pub file: PathBuf,
-    /// The line, from 1, where there is one to name.
+    /// The line, counted from 1, if known.
     pub line: Option<usize>,
-    /// What is wrong, and the way out.
+    /// What is wrong, and how to fix it.
     pub message: String,
 }
 

@@ -1,15 +1,15 @@
-//! Keys and settings: where they are looked for, and in which order.
+//! Keys and settings: where they come from, and in which order.
 //!
-//! A key is taken from the first place that has one:
+//! A key comes from the first of these that has one:
 //!
-//! 1. the call's own argument, [`Model::key`](crate::Model::key);
-//! 2. the client's memory, [`ClientBuilder::key`](crate::ClientBuilder::key);
-//! 3. the environment: `ANTHROPIC_API_KEY` and so on, as the table of providers says;
-//! 4. `credentials.toml`, then `credentials.json`, in a settings folder, if the program named one;
-//! 5. a `.env` file, if the program named one.
+//! 1. the model, [`Model::key`](crate::Model::key);
+//! 2. the client, [`ClientBuilder::key`](crate::ClientBuilder::key);
+//! 3. the environment: `ANTHROPIC_API_KEY` and so on, as listed in the table of providers;
+//! 4. `credentials.toml`, then `credentials.json`, in a settings folder, if the program adds one;
+//! 5. a `.env` file, if the program adds one.
 //!
-//! A program reads no files unless it says so: a server must not take keys or addresses from the folder that it happens
-//! to be started in.
+//! No files are read unless the program asks for it: a server must not take keys or addresses from the folder that it
+//! happens to be started in.
 //!
 //! ```
 //! use ikigai::{Client, config::Environment};
@@ -20,15 +20,15 @@
 //! # }
 //! ```
 //!
-//! The settings folder needs the feature `settings`: `Environment::with_user_settings` names the one that the program
-//! `ikigai` uses (`$IKIGAI_HOME`, or else `$XDG_CONFIG_HOME/ikigai`, mostly `~/.config/ikigai`), with its keys and the
-//! user's own rows in `providers.toml` and `models.toml`; `Environment::with_settings` names any other.
+//! The settings folder needs the feature `settings`. `Environment::with_user_settings` adds the one that the program
+//! `ikigai` uses (`$IKIGAI_HOME`, or else `$XDG_CONFIG_HOME/ikigai`, usually `~/.config/ikigai`), with its keys and the
+//! user's own rows in `providers.toml` and `models.toml`; `Environment::with_settings` adds any other folder.
 //!
-//! A client looks a key up once, when a provider is first asked; a client that is built anew sees what has changed.
+//! A client looks a key up once, on the first request to a provider. If a key has changed, build a new client.
 //!
-//! A base URL is taken from the client's memory, then from the environment (`ANTHROPIC_BASE_URL` …), then from the
-//! table of providers. A `.env` file may set one only for a key of its own: otherwise a folder from a stranger could send
-//! the user's key anywhere.
+//! A base URL comes from the client, then from the environment (`ANTHROPIC_BASE_URL` …), then from the table of
+//! providers. A `.env` file may set one only together with its own key: otherwise an untrusted folder could send the
+//! user's key anywhere.
 
 #[cfg(feature = "settings")]
 mod credentials;

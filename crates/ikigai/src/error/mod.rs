@@ -1,4 +1,4 @@
-//! What can go wrong, in one type.
+//! The error type.
 
 mod reason;
 mod response;
@@ -18,9 +18,10 @@ pub use response::FailedResponse;
 /// The longest excerpt of a provider's words, in bytes.
 const EXCERPT: usize = 1000;
 
-/// What went wrong: with the request, on the way, at the provider, or with its answer.
+/// Anything that can go wrong: with the request, on the way, at the provider, or with its answer.
 ///
-/// [`kind`](Error::kind) says what to do about it; most programs need nothing else. Cheap to clone. It never holds a key.
+/// [`kind`](Error::kind) tells you what to do about it; most programs need nothing else. Cheap to clone. It never
+/// contains a key.
 ///
 /// ```
 /// # async fn f() -> Result<(), ikigai::Error> {
@@ -47,7 +48,7 @@ struct Inner {
     response: Option<FailedResponse>,
 }
 
-/// One try that failed.
+/// A failed attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Attempt {
@@ -57,9 +58,9 @@ pub struct Attempt {
     pub kind: ErrorKind,
     /// The HTTP status, if there was one.
     pub status: Option<u16>,
-    /// What was said.
+    /// The error message.
     pub message: String,
-    /// The wait before the next try of the same model; `None` if there was no further try.
+    /// The wait before the next attempt with the same model; `None` if there was none.
     pub waited: Option<Duration>,
 }
 
@@ -117,18 +118,19 @@ impl Error {
         self.0.reason.provider_error().and_then(|error| error.request_id.as_deref())
     }
 
-    /// How long the provider asks to wait.
+    /// How long the provider asks you to wait.
     pub fn retry_after(&self) -> Option<Duration> {
         let told = || self.0.reason.provider_error().and_then(|error| error.retry_after_ms).map(Duration::from_millis);
         self.0.retry_after.or_else(told)
     }
 
-    /// Is it worth trying again, later? All tries within the client's own policy are over by now.
+    /// Whether it is worth trying again later. The client has already made all the attempts that its retry policy
+    /// allows.
     pub fn is_retryable(&self) -> bool {
         self.0.reason.is_retryable()
     }
 
-    /// The provider's own words, at most a thousand bytes; `None` if it said nothing.
+    /// The provider's own words, at most a thousand bytes; `None` if there are none.
     pub fn excerpt(&self) -> Option<&str> {
         self.0.reason.provider_error().map(|error| beginning(&error.message, EXCERPT)).filter(|words| !words.is_empty())
     }
@@ -139,12 +141,12 @@ impl Error {
     }
 
     /// The messages of this turn that were complete before it failed: answers with their tool calls, and the results.
-    /// Tools that have run stay run; a conversation goes on from here.
+    /// Tools that have run are not run again; a conversation continues from here.
     pub fn messages(&self) -> &[Message] {
         &self.0.messages
     }
 
-    /// Every try that failed, oldest first, the last one included; empty when nothing was sent.
+    /// All failed attempts, oldest first, including the last one; empty if nothing was sent.
     pub fn attempts(&self) -> &[Attempt] {
         &self.0.attempts
     }
@@ -154,13 +156,13 @@ impl Error {
         &self.0.limits
     }
 
-    /// The provider's answer as it came, if it had a status of 400 or more: for a client of the same dialect. A redirect
-    /// is left out, because the provider's new address is not for clients.
+    /// The provider's unchanged response, if its status was 400 or more, for a client of the same dialect. A redirect
+    /// is left out, because the provider's new address is not meant for clients.
     pub fn response(&self) -> Option<&FailedResponse> {
         self.0.response.as_ref()
     }
 
-    /// The failure in the canonical form: what a server encodes in the dialect of its client.
+    /// The failure in the canonical form, which a server can encode in its client's dialect.
     pub fn canonical(&self) -> ikigai_core::Error {
         let mut error = match self.0.reason.provider_error() {
             Some(error) => error.clone(),

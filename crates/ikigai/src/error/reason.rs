@@ -1,4 +1,4 @@
-//! The kinds of things that go wrong, each with what is known about it.
+//! What went wrong, in detail.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,23 +11,23 @@ use ikigai_core::{ErrorKind, ModelError};
 use crate::config::{CredentialsError, MissingKey};
 use crate::transport::{Failure, TransportError};
 
-/// What happened. [`Error::kind`](crate::Error::kind) is enough for most; this is for those who look deeper.
+/// What happened, in detail. Most programs only need [`Error::kind`](crate::Error::kind).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The provider failed or refused, or its answer made no sense.
+    /// The provider failed or refused, or its answer could not be read.
     Provider(Box<ikigai_core::Error>),
     /// The request failed on its way.
     Transport(TransportError),
     /// The request breaks a rule; nothing was sent.
     Invalid(Invalid),
-    /// The name means no model.
+    /// No model has this name.
     Model(ModelError),
-    /// The provider cannot be used as asked.
+    /// The provider is unknown or not set up.
     NoSuchProvider(ProviderSetupError),
     /// There is no key.
     MissingKey(MissingKey),
-    /// A file of keys cannot be used.
+    /// A credentials file cannot be used.
     Credentials(CredentialsError),
     /// A file of providers or models cannot be read.
     File(FileError),
@@ -35,16 +35,16 @@ pub enum Reason {
     Attachment {
         /// The file.
         file: PathBuf,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// The answer does not match the schema, not even after its repair.
+    /// The answer does not match the schema, even after the model was asked to fix it.
     Mismatch(Mismatch),
     /// The model still wanted tools when the limit of steps was reached.
     StepLimit(u32),
-    /// A server of tools cannot be used.
+    /// An MCP server cannot be used.
     Server(ServerFault),
-    /// Something that this build or this provider does not have.
+    /// This build or this provider does not support it.
     Unsupported(String),
 }
 
@@ -52,9 +52,9 @@ pub enum Reason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerFault {
-    /// Its name and its command or address.
+    /// The server's name, and its command or address.
     pub server: String,
-    /// What is wrong, and what helps.
+    /// What is wrong, and how to fix it.
     pub why: String,
     /// The last lines that its program wrote to its standard error.
     pub log: Vec<String>,
@@ -66,7 +66,7 @@ impl fmt::Display for ServerFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the MCP server {} {}", self.server, self.why)?;
         if !self.log.is_empty() {
-            f.write_str("; the last it wrote:")?;
+            f.write_str("; its last output:")?;
         }
         self.log.iter().try_for_each(|line| write!(f, "\n  {line}"))
     }
@@ -78,9 +78,9 @@ impl std::error::Error for ServerFault {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mismatch {
-    /// What is wrong, each with its place.
+    /// What is wrong, each with its location.
     pub faults: Vec<String>,
-    /// The answer as it came.
+    /// The answer as received.
     pub text: String,
 }
 

@@ -5,15 +5,16 @@ use std::fmt;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
-/// A provider's answer with a status of 400 or more, as it came: a server can pass it on to a client of the same dialect.
+/// A provider's unchanged response with a status of 400 or more, which a server can pass on to a client of the same
+/// dialect.
 ///
-/// No key is in it: one that the provider repeats is replaced by `[key]`.
+/// It contains no key: if the provider repeats one, it is replaced by `[key]`.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FailedResponse {
     /// The status.
     pub status: StatusCode,
-    /// The headers that concern the answer and not its connection. The length is not among them.
+    /// The headers that concern the answer and not its connection, without its length.
     pub headers: HeaderMap,
     /// The body, at most 64 KiB of it.
     pub body: Bytes,

@@ -1,7 +1,7 @@
 //! Structured output: answers that are values.
 //!
-//! Natively where the model can be held to a schema, through a tool that it has to call elsewhere. What comes back is
-//! checked; an answer that does not match goes back to the model once, with what is wrong.
+//! Models with native structured output use it; others return the value through a tool that they have to call. The
+//! value is checked. If it does not match, the answer goes back to the model once, with what is wrong.
 
 mod partial;
 mod schema;
@@ -55,7 +55,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// When there is no answer, or it does not match the type, not even after the model was told what is wrong.
+    /// If there is no answer, or it does not match the type even after the model was told what is wrong.
     #[cfg(feature = "schema")]
     pub async fn extract<T>(&self, prompt: impl Into<Prompt>) -> Result<T, Error>
     where
@@ -64,10 +64,10 @@ impl Model {
         Ok(self.extract_with_answer(prompt).await?.0)
     }
 
-    /// As [`extract`](Model::extract), with the answer that the value came in: its usage, its cost.
+    /// Like [`extract`](Model::extract), but also returns the answer, with its usage and cost.
     ///
     /// # Errors
-    /// As [`extract`](Model::extract).
+    /// Same as [`extract`](Model::extract).
     #[cfg(feature = "schema")]
     pub async fn extract_with_answer<T>(&self, prompt: impl Into<Prompt>) -> Result<(T, Answer), Error>
     where
@@ -81,17 +81,17 @@ impl Model {
     /// Asks for JSON that matches a schema.
     ///
     /// # Errors
-    /// As [`extract`](Model::extract), and if the schema is invalid.
+    /// Same as [`extract`](Model::extract), and if the schema is invalid.
     pub async fn extract_json(&self, schema: Value, prompt: impl Into<Prompt>) -> Result<Value, Error> {
         let extraction = Extraction::new(self, ValueSchema::new("answer", None, schema)?, prompt.into());
         let answer = Turn::begin(&extraction.model, extraction.context.clone())?.run().await?;
         Ok(extraction.settle(answer, Ok).await?.0)
     }
 
-    /// Asks for a Rust value, and shows it while it is written.
+    /// Asks for a Rust value, and streams it while it is being written.
     ///
     /// # Errors
-    /// When the answer does not even begin.
+    /// If the answer does not even begin.
     #[cfg(feature = "schema")]
     pub async fn extract_stream<T>(&self, prompt: impl Into<Prompt>) -> Result<ObjectStream<T>, Error>
     where
@@ -100,10 +100,10 @@ impl Model {
         ObjectStream::open(Extraction::new(self, ValueSchema::of::<T>()?, prompt.into())).await
     }
 
-    /// As [`extract_stream`](Model::extract_stream), for JSON that matches a schema.
+    /// Like [`extract_stream`](Model::extract_stream), for JSON that matches a schema.
     ///
     /// # Errors
-    /// If the schema is invalid, or the answer does not even begin.
+    /// If the schema is invalid, or no answer begins.
     pub async fn extract_json_stream(
         &self,
         schema: Value,
@@ -205,7 +205,7 @@ impl Extraction {
             Some(call) if call.is_complete() => {
                 (Ok(Value::Object(call.arguments.object().clone())), call.arguments.text().to_owned())
             }
-            Some(call) => (Err("the arguments are no JSON object".to_owned()), call.arguments.text().to_owned()),
+            Some(call) => (Err("the arguments are not a JSON object".to_owned()), call.arguments.text().to_owned()),
             None => {
                 let text = answer.text();
                 self.check_size(&text).map_err(Fault::Final)?;
@@ -257,7 +257,7 @@ fn parse(text: &str) -> Result<Value, String> {
     let text = text.trim();
     let inner = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
     let inner = inner.and_then(|inner| inner.strip_suffix("```")).unwrap_or(text);
-    serde_json::from_str(inner.trim()).map_err(|fault| format!("the answer is no JSON: {fault}"))
+    serde_json::from_str(inner.trim()).map_err(|fault| format!("the answer is not JSON: {fault}"))
 }
 
 /// A value as a Rust type, or the place where it does not fit.

@@ -30,7 +30,7 @@ use crate::turn::Turn;
 /// # }
 /// ```
 ///
-/// It is a [`futures` stream](futures_util::Stream) of the values so far as well.
+/// It is also a [`futures` stream](futures_util::Stream) of the values so far.
 #[must_use = "nothing is read until it is asked for"]
 pub struct ObjectStream<T> {
     extraction: Extraction,
@@ -59,12 +59,12 @@ impl<T: serde::de::DeserializeOwned> ObjectStream<T> {
         Ok(ObjectStream { extraction, stream, text, call: None, looked_at: 0, shown: None, whole: PhantomData })
     }
 
-    /// The value as far as it has come, each time there is more of it; `None` at the end. Nothing of it is checked yet.
+    /// Returns the value so far, each time more of it has arrived; `None` at the end. It has not been checked yet.
     ///
-    /// Beyond 4 KiB it is given only when it has grown by a sixty-fourth, and at the end.
+    /// Beyond 4 KiB, it is returned only when it has grown by a sixty-fourth, and at the end.
     ///
     /// # Errors
-    /// When the answer breaks off, or has more values than the client's [limits](crate::Limits) allow.
+    /// If the answer breaks off, or has more values than the client's [limits](crate::Limits) allow.
     pub async fn next_value(&mut self) -> Result<Option<Value>, Error> {
         std::future::poll_fn(|cx| self.poll_value(cx)).await.transpose()
     }
@@ -96,18 +96,19 @@ impl<T: serde::de::DeserializeOwned> ObjectStream<T> {
         Ok(is_new)
     }
 
-    /// The whole value: reads what is left, and checks it. If it does not match, the model is asked once to fix it.
+    /// Reads the rest, and returns the complete value after checking it. If it does not match, the model is asked once
+    /// to fix it.
     ///
     /// # Errors
-    /// As [`Model::extract`](crate::Model::extract).
+    /// Same as [`Model::extract`](crate::Model::extract).
     pub async fn finish(self) -> Result<T, Error> {
         Ok(self.finish_with_answer().await?.0)
     }
 
-    /// As [`finish`](ObjectStream::finish), with the answer that the value came in.
+    /// Like [`finish`](ObjectStream::finish), but also returns the answer.
     ///
     /// # Errors
-    /// As [`Model::extract`](crate::Model::extract).
+    /// Same as [`Model::extract`](crate::Model::extract).
     pub async fn finish_with_answer(self) -> Result<(T, Answer), Error> {
         let answer = self.stream.finish().await?;
         self.extraction.settle(answer, read::<T>).await

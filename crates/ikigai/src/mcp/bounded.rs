@@ -121,7 +121,7 @@ async fn read(response: reqwest::Response, owed: Owed) -> Result<StreamableHttpP
     }
     let encoding = text(header::CONTENT_ENCODING);
     if !matches!(encoding, "" | "identity") {
-        return Err(unusable(format!("it is compressed as `{}`, which was not asked for", beginning(encoding, 40))));
+        return Err(unusable(format!("it is compressed as `{}`, which was not requested", beginning(encoding, 40))));
     }
     let kind = text(header::CONTENT_TYPE);
     let session = headers.get(SESSION).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -165,7 +165,7 @@ fn message(body: &[u8]) -> Result<ServerJsonRpcMessage, String> {
     Limits::client().check_answer(body).map_err(|error| error.message)?;
     serde_json::from_slice(body).map_err(|fault| {
         let begins = String::from_utf8_lossy(body.get(..200).unwrap_or(body));
-        format!("it is no message ({fault}); it begins: {begins}")
+        format!("it is not a message ({fault}); it begins: {begins}")
     })
 }
 

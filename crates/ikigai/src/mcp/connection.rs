@@ -1,4 +1,4 @@
-//! A server that is connected.
+//! A connection to an MCP server.
 
 use std::fmt;
 use std::future::Future;
@@ -38,10 +38,10 @@ const LINES_FOR_THE_MODEL: usize = 5;
 /// How long to wait for the last words and the status of a program that has ended.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 
-/// An MCP server that is connected. Cheap to clone; clones are the same connection.
+/// A connection to an MCP server. Cheap to clone; clones are the same connection.
 ///
-/// It lives as long as the connection or one of its tools does. Then a program is ended (killed, where it does not end by
-/// itself), and a session is closed.
+/// The server stays connected as long as this connection or one of its tools exists. Then a program is stopped (and
+/// killed if it does not end by itself), and a session is closed.
 #[derive(Clone)]
 pub struct Connection {
     link: Arc<Link>,
@@ -134,30 +134,30 @@ impl Connection {
         Ok(Connection { link: Arc::new(link), changes })
     }
 
-    /// The server's tools, as they are now, for [`Model::tools`](crate::Model::tools). Their names are explained in [the
-    /// module](super).
+    /// Returns the server's current tools, for [`Model::tools`](crate::Model::tools). [The module](super) explains
+    /// their names.
     ///
     /// # Errors
-    /// When the server has ended, does not answer in time, or its list has no end.
+    /// If the server has ended, does not answer in time, or its list has no end.
     pub async fn tools(&self) -> Result<Vec<Callable>, Error> {
         let tools = self.list().await?;
         let names = names::unique(tools.iter().map(|tool| (self.link.name.clone(), tool.name.to_string())).collect());
         Ok(tools.into_iter().zip(names).map(|(tool, name)| self.callable(tool, name)).collect())
     }
 
-    /// What the server is called: the name that was given, or else the one it gives itself, or else where it is.
+    /// The server's name: the one you gave it, or else the one it gives itself, or else its address.
     pub fn name(&self) -> String {
         let own = || Some(self.link.service.peer_info()?.server_info.as_ref()?.name.clone());
         self.link.name.clone().or_else(own).unwrap_or_else(|| self.link.label.clone())
     }
 
-    /// What the server says about its use, for the system prompt.
+    /// The server's own instructions for its use, for the system prompt.
     pub fn instructions(&self) -> Option<String> {
         self.link.service.peer_info()?.instructions.clone().filter(|text| !text.trim().is_empty())
     }
 
-    /// Waits until the server says that its tools have changed; [`tools`](Connection::tools) gives others then. False when
-    /// the server has ended: there will be no more changes.
+    /// Waits until the server says that its tools have changed; then call [`tools`](Connection::tools) again. Returns
+    /// false if the server has ended: there will be no more changes.
     ///
     /// ```no_run
     /// # async fn f(mut server: ikigai::mcp::Connection, mut chat: ikigai::Chat) -> Result<(), ikigai::Error> {
@@ -176,7 +176,7 @@ impl Connection {
         }
     }
 
-    /// Whether the server is still running, as far as is known. A server at an address is not contacted for this.
+    /// Whether the server is still running, as far as is known. This does not contact a remote server.
     pub fn is_connected(&self) -> bool {
         let ended = self.link.life.as_ref().is_some_and(|life| life.status.borrow().is_some());
         !ended && !self.link.service.is_transport_closed()
@@ -207,7 +207,7 @@ impl Connection {
             match page.next_cursor {
                 None => return Ok(tools),
                 Some(next) if cursor.as_ref() == Some(&next) || tools.len() > MOST_TOOLS => {
-                    return Err(self.link.told(Fault::protocol("has a list of tools without an end")).into());
+                    return Err(self.link.told(Fault::protocol("has an endless list of tools")).into());
                 }
                 next => cursor = next,
             }
@@ -322,8 +322,8 @@ fn hints(tool: &rmcp::model::Tool) -> Hints {
     hints
 }
 
-/// The tools of several servers, with no name twice: where servers without a name of their own have the same tool, the
-/// server's name is put before it, as `server__tool`.
+/// Returns the tools of several servers under unique names: if unnamed servers have a tool of the same name, the
+/// server's name is put before it, as in `server__tool`.
 ///
 /// ```no_run
 /// # async fn f(notes: ikigai::mcp::Connection, files: ikigai::mcp::Connection) -> Result<(), ikigai::Error> {
@@ -333,7 +333,7 @@ fn hints(tool: &rmcp::model::Tool) -> Hints {
 /// ```
 ///
 /// # Errors
-/// As [`Connection::tools`].
+/// Same as [`Connection::tools`].
 pub async fn tools<'a>(servers: impl IntoIterator<Item = &'a Connection>) -> Result<Vec<Callable>, Error> {
     let mut found = Vec::new();
     for server in servers {

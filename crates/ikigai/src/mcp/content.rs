@@ -16,7 +16,7 @@ pub(super) fn output(result: CallToolResult) -> Output {
         blocks.push(Block::text(structured.to_string()));
     }
     if blocks.is_empty() {
-        blocks.push(Block::text(if is_error { "the tool failed, and did not say why" } else { "done" }));
+        blocks.push(Block::text(if is_error { "the tool failed without saying why" } else { "done" }));
     }
     let mut output = Output::new(blocks);
     output.is_error = is_error;
@@ -158,7 +158,7 @@ mod tests {
         let failed = of(json!({"content": [{"type": "text", "text": "no such city"}], "isError": true}));
         assert_eq!((failed.content, failed.is_error), (vec![Block::text("no such city")], true));
         let silent = of(json!({"content": [], "isError": true}));
-        assert_eq!(silent.content, [Block::text("the tool failed, and did not say why")]);
+        assert_eq!(silent.content, [Block::text("the tool failed without saying why")]);
         assert_eq!(of(json!({"content": []})).content, [Block::text("done")]);
     }
 }

@@ -39,7 +39,7 @@ impl Fault {
 
     pub(super) fn too_slow(limit: Duration) -> Self {
         let seconds = limit.as_secs_f64();
-        Fault::new(ErrorKind::Timeout, format!("did not answer within {seconds} s; `connect_timeout` gives it longer"))
+        Fault::new(ErrorKind::Timeout, format!("did not answer within {seconds} s; set a longer `connect_timeout`"))
     }
 
     pub(super) fn ended(status: Option<String>) -> Self {
@@ -52,13 +52,11 @@ impl Fault {
         match error.kind() {
             std::io::ErrorKind::NotFound => Fault::new(
                 ErrorKind::NotFound,
-                format!("cannot be started: there is no program `{program}`; install it, or give its whole path"),
+                format!("cannot be started: there is no program `{program}`; install it, or give its full path"),
             ),
             std::io::ErrorKind::PermissionDenied => Fault::new(
                 ErrorKind::Permission,
-                format!(
-                    "cannot be started: `{program}` may not be run; is it a program, and marked as one (chmod +x)?"
-                ),
+                format!("cannot be started: `{program}` cannot be run; is it a program, and executable (chmod +x)?"),
             ),
             _ => Fault::new(ErrorKind::InvalidRequest, format!("cannot be started: {error}")),
         }
@@ -88,7 +86,7 @@ impl Fault {
             ClientInitializeError::LegacyFallbackFailed { fallback, .. } => Fault::at_start(fallback),
             other => {
                 let told = other.to_string();
-                Fault::protocol(format!("does not speak MCP as it should: {}", beginning(&told, EXCERPT)))
+                Fault::protocol(format!("does not follow the MCP protocol: {}", beginning(&told, EXCERPT)))
             }
         }
     }
@@ -99,7 +97,7 @@ impl Fault {
             ServiceError::TransportClosed => Fault::ended(None),
             ServiceError::TransportSend(error) => Fault::on_the_way(error.error.as_ref()),
             ServiceError::McpError(error) => Fault::protocol(format!("says: {}", beginning(&error.message, EXCERPT))),
-            ServiceError::UnexpectedResponse => Fault::protocol("gave an answer that does not fit the question"),
+            ServiceError::UnexpectedResponse => Fault::protocol("sent an answer that does not match the request"),
             other => Fault::protocol(format!("failed: {}", beginning(&other.to_string(), EXCERPT))),
         }
     }
@@ -110,10 +108,10 @@ impl Fault {
         let mut next = Some(error);
         while let Some(current) = next {
             if current.is::<AuthRequiredError>() {
-                return Fault::new(ErrorKind::Auth, "wants a key, or another one; `bearer` or `header` gives it one");
+                return Fault::new(ErrorKind::Auth, "needs a valid key; set one with `bearer` or `header`");
             }
             if current.is::<InsufficientScopeError>() {
-                return Fault::new(ErrorKind::Permission, "does not let this key in");
+                return Fault::new(ErrorKind::Permission, "rejected this key");
             }
             if let Some(error) = current.downcast_ref::<reqwest::Error>() {
                 return Fault::over_http(error);
@@ -138,7 +136,7 @@ impl Fault {
             StreamableHttpError::UnexpectedServerResponse(words) => {
                 let status = words.strip_prefix("HTTP ").and_then(|words| words.get(..3)?.parse().ok());
                 let why =
-                    || Fault::protocol(format!("gave an answer that cannot be used: {}", beginning(words, EXCERPT)));
+                    || Fault::protocol(format!("sent an answer that cannot be used: {}", beginning(words, EXCERPT)));
                 Some(status.map_or_else(why, Fault::status))
             }
             _ => None,
@@ -160,11 +158,11 @@ impl Fault {
 
     fn status(status: u16) -> Self {
         match status {
-            401 => Fault::new(ErrorKind::Auth, "wants a key, or another one; `bearer` or `header` gives it one"),
-            403 => Fault::new(ErrorKind::Permission, "does not let this key in"),
-            404 | 405 => Fault::new(ErrorKind::NotFound, "is not there: nothing at this address speaks MCP"),
-            300..=399 => Fault::invalid(format!("has moved to another host (status {status}); give the new address")),
-            429 => Fault::new(ErrorKind::RateLimit, "has had too many requests; wait a little"),
+            401 => Fault::new(ErrorKind::Auth, "needs a valid key; set one with `bearer` or `header`"),
+            403 => Fault::new(ErrorKind::Permission, "rejected this key"),
+            404 | 405 => Fault::new(ErrorKind::NotFound, "was not found: nothing at this address speaks MCP"),
+            300..=399 => Fault::invalid(format!("has moved to another host (status {status}); use the new address")),
+            429 => Fault::new(ErrorKind::RateLimit, "got too many requests; try again later"),
             _ => Fault::new(ErrorKind::Server, format!("failed with status {status}")),
         }
     }

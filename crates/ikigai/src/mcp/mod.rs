@@ -17,26 +17,27 @@
 //!
 //! # Names
 //!
-//! With [`Server::name`], a tool is called `name__tool`, always. Without it, a tool keeps its own name; should two servers
-//! have the same one, [`tools`] takes both lists and puts the server's name before those names alone. What providers do not
-//! accept in a name becomes `_`, and a name of more than 64 characters is cut, with a mark that keeps it apart from others.
+//! With [`Server::name`], a tool is always called `name__tool`. Without it, a tool keeps its own name. If two servers
+//! use the same name, [`tools`] takes both lists and puts the server's name before only those names. Characters that
+//! providers do not accept become `_`, and a name of more than 64 characters is cut, with a mark that distinguishes it
+//! from others.
 //!
 //! # Results
 //!
 //! Text, pictures, sounds and embedded resources become blocks of the result; a link to a resource becomes text that
-//! names it. Structured content is kept as its JSON, unless the text says the same already. What the server calls an error
-//! is an error for the model, and so is a server that has ended: the model is told, nothing hangs. A result may have up to
-//! 16 MiB; a longer one is never read, and its call ends with the tool's time limit.
+//! names it. Structured content is kept as JSON, unless the text already says the same. What the server reports as an
+//! error is an error for the model. If the server has ended, the model is told so, and nothing hangs. A result can have
+//! up to 16 MiB; a longer one is never read, and its call ends at the tool's time limit.
 //!
 //! # What a server may do
 //!
-//! A server is a stranger's program. It gets a few variables of the environment (`PATH`, `HOME` and such), not the keys
-//! that lie there; [`Server::env`] adds to them. What it writes to its standard error is kept for error messages, and never
-//! reaches the terminal. Its requests for models and for a person's answers are turned down. What it says about its tools is
-//! in [`Callable::hints`](crate::Callable::hints): hints, not promises.
+//! A server is an untrusted program. It gets a few environment variables (`PATH`, `HOME` and such), but not the keys
+//! among them; [`Server::env`] adds more. What it writes to its standard error is kept for error messages, and never
+//! reaches the terminal. Its requests for model answers (sampling) and for user input (elicitation) are declined. What
+//! it says about its tools is in [`Callable::hints`](crate::Callable::hints); these are hints, not promises.
 //!
-//! A program is killed when its connection and the last of its tools are gone. Should this process be killed itself, a
-//! program sees the end of its input; one that ignores that keeps running.
+//! A program is killed when its connection and the last of its tools have been dropped. If this process is killed, the
+//! program sees the end of its input; a program that ignores that keeps running.
 
 mod bounded;
 mod connection;

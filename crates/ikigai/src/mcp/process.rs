@@ -1,4 +1,4 @@
-//! Servers that are programs.
+//! Servers that run as programs.
 
 use std::collections::VecDeque;
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! Servers at an address.
+//! Servers reached by URL.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,18 +21,18 @@ pub(super) fn transport(remote: &Remote) -> Result<StreamableHttpClientTransport
     let parsed: Result<http::Uri, _> = remote.url.parse();
     let is_address = parsed.is_ok_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some());
     if !is_address {
-        return Err(Fault::invalid("has no address that begins with https:// or http://"));
+        return Err(Fault::invalid("needs an address that begins with https:// or http://"));
     }
     let mut headers = HashMap::new();
     for (name, value) in &remote.headers {
         let Ok(name) = HeaderName::try_from(name.as_str()) else {
             return Err(Fault::invalid(format!(
-                "cannot be asked with the header `{name}`: that is not a valid header name"
+                "cannot be used with the header `{name}`: that is not a valid header name"
             )));
         };
         let Ok(mut value) = HeaderValue::try_from(value.expose_secret()) else {
             return Err(Fault::invalid(format!(
-                "cannot be asked with the header `{name}`: its value has signs that no header may have"
+                "cannot be used with the header `{name}`: its value contains characters that are not allowed in a header"
             )));
         };
         value.set_sensitive(true);
@@ -60,7 +60,7 @@ fn client(http: HttpBuilder) -> Result<reqwest::Client, Fault> {
     let mut certificates = Vec::new();
     for pem in &http.certificates {
         let bundle = reqwest::Certificate::from_pem_bundle(pem)
-            .map_err(|error| broken("cannot be asked: a certificate is invalid", error))?;
+            .map_err(|error| broken("cannot be reached: a certificate is invalid", error))?;
         certificates.extend(bundle);
     }
     let within_host = reqwest::redirect::Policy::custom(|attempt| {
@@ -85,8 +85,8 @@ fn client(http: HttpBuilder) -> Result<reqwest::Client, Fault> {
         Proxy::Never => builder.no_proxy(),
         Proxy::At(url) => {
             let proxy = reqwest::Proxy::all(url);
-            builder.proxy(proxy.map_err(|error| broken("cannot be asked: the proxy's URL is invalid", error))?)
+            builder.proxy(proxy.map_err(|error| broken("cannot be reached: the proxy's URL is invalid", error))?)
         }
     };
-    builder.build().map_err(|error| broken("cannot be asked: HTTP cannot be set up", error))
+    builder.build().map_err(|error| broken("cannot be reached: HTTP cannot be set up", error))
 }

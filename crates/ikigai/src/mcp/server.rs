@@ -63,7 +63,7 @@ pub(super) struct Remote {
 }
 
 impl Server {
-    /// A program that is started, and spoken to through its standard input and output.
+    /// A server that is started as a program, with which the client talks over standard input and output.
     pub fn command<A: Into<OsString>>(program: impl Into<OsString>, arguments: impl IntoIterator<Item = A>) -> Self {
         Server::at(Place::Program(Program {
             program: program.into(),
@@ -75,7 +75,7 @@ impl Server {
         }))
     }
 
-    /// A server at an address, over streamable HTTP.
+    /// A server at a URL, over streamable HTTP.
     pub fn url(url: impl Into<String>) -> Self {
         let url = url.into();
         Server::at(Place::Remote(Remote { url, bearer: None, headers: Vec::new(), http: None, misplaced: None }))
@@ -85,50 +85,51 @@ impl Server {
         Server { place, name: None, connect: Duration::from_secs(60), call: None }
     }
 
-    /// A name for the server. It comes before the names of its tools, as `name__tool`, and appears in errors.
+    /// Names the server. The name comes before the names of its tools, as in `name__tool`, and appears in errors.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// A variable for the program's environment.
+    /// Adds a variable to the program's environment.
     pub fn env(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.program("env", |program| program.variables.push((name.into(), SecretString::from(value.into()))))
     }
 
-    /// Hands all variables of this process to the program, keys too. Otherwise it gets the few that programs need.
+    /// Passes all variables of this process to the program, including keys. By default it gets only the few that
+    /// programs need.
     pub fn inherit_env(self) -> Self {
         self.program("inherit_env", |program| program.inherits = true)
     }
 
-    /// The program's working directory, in place of this process's own.
+    /// Sets the program's working directory, instead of this process's own.
     pub fn current_dir(self, folder: impl Into<PathBuf>) -> Self {
         self.program("current_dir", |program| program.folder = Some(folder.into()))
     }
 
-    /// A key, sent as `Authorization: Bearer …`.
+    /// Sets a key, sent as `Authorization: Bearer …`.
     pub fn bearer(self, key: impl Into<Key>) -> Self {
         self.remote("bearer", |remote| remote.bearer = Some(key.into()))
     }
 
-    /// A header for every request.
+    /// Adds a header to every request.
     pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.remote("header", |remote| remote.headers.push((name.into(), SecretString::from(value.into()))))
     }
 
-    /// Another set-up of HTTP: proxies, certificates.
+    /// Configures HTTP: proxies, certificates.
     pub fn http(self, http: HttpBuilder) -> Self {
         self.remote("http", |remote| remote.http = Some(http))
     }
 
-    /// How long the server may take until it is ready, and for each page of its list of tools: 60 seconds unless said
-    /// otherwise. A program that is fetched first, as `npx` does, takes its time.
+    /// Sets how long the server may take to get ready, and for each page of its list of tools. The default is 60
+    /// seconds: a program that has to be downloaded first, as with `npx`, takes a while.
     pub fn connect_timeout(mut self, limit: Duration) -> Self {
         self.connect = limit;
         self
     }
 
-    /// How long one call of a tool may take, in place of what [`Model::tool_timeout`](crate::Model::tool_timeout) says.
+    /// Sets how long one call of a tool may take, instead of [`Model::tool_timeout`](crate::Model::tool_timeout).
     pub fn call_timeout(mut self, limit: Duration) -> Self {
         self.call = Some(limit);
         self
@@ -137,8 +138,8 @@ impl Server {
     /// Starts the program, or connects to the address, and waits until the server is ready.
     ///
     /// # Errors
-    /// If the program does not exist, nothing answers, or what answers is not an MCP server. The error says how to fix it, and
-    /// has the last lines that a program wrote to its standard error.
+    /// If the program does not exist, nothing answers, or what answers is not an MCP server. The error says how to fix
+    /// it, and includes the last lines that a program wrote to its standard error.
     pub async fn connect(self) -> Result<Connection, Error> {
         let (misplaced, here, there) = match &self.place {
             Place::Program(program) => (program.misplaced, "a program", "servers at an address"),

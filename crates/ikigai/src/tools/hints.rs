@@ -1,6 +1,6 @@
-//! What a tool is said to do.
+//! Hints about what a tool does.
 
-/// What is said about what a tool's calls do. Hints, not promises: a server that lies can say what it likes.
+/// Hints about what a tool's calls do. They are not promises: a dishonest server can claim anything.
 ///
 /// ```
 /// use std::collections::HashSet;
@@ -24,23 +24,23 @@
 pub struct Hints {
     /// A name for people.
     pub title: Option<String>,
-    /// Does it leave everything as it is?
+    /// Whether it changes nothing.
     pub read_only: Option<bool>,
-    /// May it destroy something, and not only add?
+    /// Whether it may destroy something, rather than only add.
     pub destructive: Option<bool>,
-    /// Does a second call with the same arguments change nothing more?
+    /// Whether a second call with the same arguments changes nothing more.
     pub idempotent: Option<bool>,
-    /// Does it reach beyond a closed world, such as the web?
+    /// Whether it reaches an open world, such as the web.
     pub open_world: Option<bool>,
 }
 
 impl Hints {
-    /// May a call change something? Yes, unless it is said to only read.
+    /// Whether a call may change something: true, unless the hints say that it only reads.
     pub fn may_change(&self) -> bool {
         self.read_only != Some(true)
     }
 
-    /// May a call destroy something? Yes, unless it is said to only read or only add.
+    /// Whether a call may destroy something: true, unless the hints say that it only reads or only adds.
     pub fn may_destroy(&self) -> bool {
         self.may_change() && self.destructive != Some(false)
     }

@@ -23,7 +23,7 @@ type Code = dyn Fn(ToolCall) -> Running<Output> + Send + Sync;
 /// What is asked before a call is run.
 pub(crate) type Approve = dyn Fn(ToolCall) -> Running<Approval> + Send + Sync;
 
-/// May a call be run?
+/// Whether a tool call may be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Approval {
@@ -33,7 +33,7 @@ pub enum Approval {
     Deny(String),
 }
 
-/// A tool with the code that runs it, or without: then its calls are the caller's to answer.
+/// A tool, with or without the code that runs it. Without code, the caller has to answer its calls.
 ///
 /// [`tool`] makes one from a function; any [`Tool`] is one without code.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ pub struct Callable {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecuteError {
-    /// It has no code.
+    /// The tool has no code.
     #[error("the tool `{0}` has no code to run")]
     NotRunnable(String),
     /// The arguments do not match the schema.
@@ -75,7 +75,7 @@ pub(crate) enum Timeout {
     Own(Option<Duration>),
 }
 
-/// A tool from a function: its arguments are a type, whose name and comment tell the model what it is.
+/// Makes a tool from a function. The name and doc comment of its argument type tell the model what the tool is.
 ///
 /// ```
 /// use ikigai::schemars::{self, JsonSchema};
@@ -92,7 +92,7 @@ pub(crate) enum Timeout {
 /// assert_eq!(weather.definition().name(), Some("weather"));
 /// ```
 ///
-/// The function may give a text, a number, JSON, pictures, or a `Result` of these; see [`IntoOutput`].
+/// The function may return a text, a number, JSON, pictures, or a `Result` of these; see [`IntoOutput`].
 #[cfg(feature = "schema")]
 pub fn tool<A, F, R>(run: F) -> Callable
 where
@@ -114,7 +114,7 @@ where
     })
 }
 
-/// A call of a tool as a model would make it, with a new id: for histories that a program writes itself.
+/// Makes a tool call as a model would, with a new id, for histories that a program writes itself.
 ///
 /// ```
 /// let call = ikigai::tool_call("now", Default::default());
@@ -125,7 +125,7 @@ pub fn tool_call(name: impl Into<String>, arguments: Map<String, Value>) -> ikig
 }
 
 impl Callable {
-    /// A tool whose calls are handed over as they come, after their arguments were checked.
+    /// Makes a tool whose calls are passed to a function unchanged, after their arguments have been checked.
     pub fn new<F, R>(definition: Tool, run: F) -> Self
     where
         F: Fn(ToolCall) -> R + Send + Sync + 'static,
@@ -138,7 +138,7 @@ impl Callable {
         Callable { code: Some(code), ..Callable::from(definition) }
     }
 
-    /// With another name.
+    /// Changes the name.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         if let Tool::Function(function) = &mut self.tool {
@@ -147,7 +147,7 @@ impl Callable {
         self
     }
 
-    /// With another description.
+    /// Changes the description.
     #[must_use]
     pub fn described(mut self, description: impl Into<String>) -> Self {
         if let Tool::Function(function) = &mut self.tool {
@@ -156,36 +156,36 @@ impl Callable {
         self
     }
 
-    /// The provider need not hold the model to the schema, which may then say more than providers accept. Arguments are
-    /// checked here all the same.
+    /// Does not require the provider to enforce the schema, which may then use more than providers accept. The library
+    /// still checks the arguments.
     #[must_use]
     pub fn lenient(mut self) -> Self {
         self.tool = self.tool.lenient();
         self
     }
 
-    /// How long one call may take. After that, the model is told that it took too long.
+    /// Limits how long one call may take. After that, the model is told that it took too long.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = Timeout::Own(Some(limit));
         self
     }
 
-    /// A call may take as long as it likes.
+    /// Removes the time limit for calls.
     #[must_use]
     pub fn no_timeout(mut self) -> Self {
         self.timeout = Timeout::Own(None);
         self
     }
 
-    /// With what is said about what a call does, for those who decide whether to allow it.
+    /// Adds hints about what a call does, to help decide whether to allow it.
     #[must_use]
     pub fn with_hints(mut self, hints: Hints) -> Self {
         self.hints = hints;
         self
     }
 
-    /// What is said about what a call does. Nothing, unless the tool comes from an MCP server or was given some.
+    /// The hints about what a call does. They are empty unless the tool comes from an MCP server or was given some.
     pub fn hints(&self) -> &Hints {
         &self.hints
     }
@@ -195,12 +195,12 @@ impl Callable {
         &self.tool
     }
 
-    /// Is there code that runs it?
+    /// Whether the tool has code that runs it.
     pub fn is_runnable(&self) -> bool {
         self.code.is_some()
     }
 
-    /// Checks arguments against the schema and runs the tool, as for a model's call. A tool with a time limit of its own is
+    /// Checks arguments against the schema and runs the tool, as for a model's call. A tool with its own time limit is
     /// stopped when that is over; others take as long as they need.
     ///
     /// ```
@@ -219,7 +219,7 @@ impl Callable {
     /// ```
     ///
     /// # Errors
-    /// When the arguments do not match the schema, or there is no code to run.
+    /// If the arguments do not match the schema, or there is no code to run.
     pub async fn execute(&self, arguments: Map<String, Value>) -> Result<Output, ExecuteError> {
         let name = self.tool.name().unwrap_or_default().to_owned();
         if !self.is_runnable() {

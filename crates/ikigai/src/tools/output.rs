@@ -1,4 +1,4 @@
-//! What a tool gives back.
+//! The result of a tool.
 
 use std::fmt::Display;
 
@@ -6,23 +6,23 @@ use ikigai_core::{Block, Content};
 use serde::Serialize;
 use serde_json::Value;
 
-/// What a tool gives back: blocks, and whether it failed.
+/// The result of a tool: blocks, and whether it failed.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Output {
     /// Text, pictures, documents.
     pub content: Vec<Block>,
-    /// Did it fail?
+    /// Whether it failed.
     pub is_error: bool,
 }
 
 impl Output {
-    /// A result.
+    /// Makes a successful result.
     pub fn new(content: impl Into<Content>) -> Self {
         Output { content: blocks(content), is_error: false }
     }
 
-    /// A failure, which the model sees.
+    /// Makes a failure, which the model sees.
     pub fn error(message: impl Into<String>) -> Self {
         Output { content: vec![Block::text(message)], is_error: true }
     }
@@ -40,7 +40,7 @@ fn blocks(content: impl Into<Content>) -> Vec<Block> {
     note = "wrap a value that implements `Serialize`: `ikigai::tools::Json(value)`"
 )]
 pub trait IntoOutput {
-    /// As blocks.
+    /// Converts it into blocks.
     fn into_output(self) -> Output;
 }
 

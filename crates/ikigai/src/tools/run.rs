@@ -58,7 +58,7 @@ pub(crate) async fn run(runner: ToolRunner, calls: Vec<ToolCall>) -> Vec<Block> 
         }
     }
     let results = calls.iter().zip(results).map(|(call, output)| {
-        let output = output.unwrap_or_else(|| Output::error("the tool broke down"));
+        let output = output.unwrap_or_else(|| Output::error("the tool crashed"));
         let mut result = ToolResult::new(&call.id, output.content);
         result.is_error = output.is_error;
         runner.hooks.on_tool_result(call, &result);
@@ -74,7 +74,7 @@ async fn checked<'a>(runner: &'a ToolRunner, call: &ToolCall) -> Result<&'a Call
         return Err(Output::error(format!("there is no tool `{}`; the tools are {}", call.name, names.join(", "))));
     };
     if !call.is_complete() {
-        return Err(Output::error("the arguments are cut off or no JSON object; call the tool again"));
+        return Err(Output::error("the arguments are cut off or not a JSON object; call the tool again"));
     }
     tool.check_elsewhere(call).await.map_err(|faults| {
         Output::error(format!(

@@ -142,7 +142,7 @@ async fn a_tool_that_fails_panics_or_takes_too_long_has_a_result_all_the_same() 
         results,
         [
             (true, "no such file".to_owned()),
-            (true, "the tool broke down".to_owned()),
+            (true, "the tool crashed".to_owned()),
             (true, "the tool took longer than 9 s and was stopped".to_owned()),
         ]
     );

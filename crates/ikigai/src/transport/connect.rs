@@ -80,7 +80,7 @@ impl Connector {
                 let stream = ToProxy(self).call(proxy.uri().clone()).await?;
                 Ok(Connection { stream, is_http2: false, is_proxied: true })
             }
-            other => Err(format!("a proxy cannot be asked by {}", other.unwrap_or("no protocol")).into()),
+            other => Err(format!("a proxy cannot be used over {}", other.unwrap_or("no protocol")).into()),
         }
     }
 }

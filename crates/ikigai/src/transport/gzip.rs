@@ -17,11 +17,11 @@ const FREE: usize = 1 << 20;
 /// How many steps are taken without a byte coming out, before others have a turn.
 const STEPS: usize = 64;
 
-/// A body out of its compression, as the headers of its answer tell it; they say what it is afterwards. One that unpacks to
-/// more than `ratio` times its size is refused as it is read.
+/// Decompresses a body as its headers say, and adjusts the headers. If it decompresses to more than `ratio` times its
+/// size, reading it fails.
 ///
 /// # Errors
-/// If it is compressed in another way than by gzip.
+/// If it is compressed with anything but gzip.
 pub fn unpack(body: Body, headers: &mut HeaderMap, ratio: usize) -> Result<Body, Error> {
     let Some(encoding) = headers.remove(header::CONTENT_ENCODING) else { return Ok(body) };
     headers.remove(header::CONTENT_LENGTH);
@@ -30,7 +30,7 @@ pub fn unpack(body: Body, headers: &mut HeaderMap, ratio: usize) -> Result<Body,
         b"gzip" | b"x-gzip" => Ok(unpacked(body, ratio)),
         other => {
             let other = String::from_utf8_lossy(other.get(..40).unwrap_or(other));
-            let told = format!("the answer is compressed as `{other}`, which was not asked for");
+            let told = format!("the answer is compressed as `{other}`, which was not requested");
             Err(ikigai_core::Error::protocol(told).into())
         }
     }
@@ -97,7 +97,7 @@ fn cut_off() -> TransportError {
 }
 
 fn bomb(ratio: usize) -> TransportError {
-    TransportError::new(Failure::TooLarge, format!("the answer unpacks to more than {ratio} times its size"))
+    TransportError::new(Failure::TooLarge, format!("the answer decompresses to more than {ratio} times its size"))
 }
 
 #[cfg(test)]
@@ -151,6 +151,6 @@ mod tests {
         assert_eq!(read(&broken, 10).await.unwrap_err(), "the compressed answer is damaged");
         assert_eq!(read(&packed(&vec![b' '; 900 << 10]), 100).await.unwrap().len(), 900 << 10);
         let bomb = read(&packed(&vec![b' '; 4 << 20]), 100).await.unwrap_err();
-        assert_eq!(bomb, "the answer unpacks to more than 100 times its size");
+        assert_eq!(bomb, "the answer decompresses to more than 100 times its size");
     }
 }

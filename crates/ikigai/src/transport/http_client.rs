@@ -27,8 +27,8 @@ const OWN_NAME: HeaderValue = HeaderValue::from_static(concat!("ikigai/", env!("
 
 /// HTTP/1.1 and HTTP/2 over rustls: pooled connections, proxies from the environment.
 ///
-/// Cheap to clone; clones share their connections. Each Tokio runtime has its own: a connection lives in the runtime that
-/// opened it. Redirects are not followed: a key must not wander.
+/// Cheap to clone; clones share their connections. Each Tokio runtime has its own connections, because a connection
+/// lives in the runtime that opened it. Redirects are not followed, because a key must not reach another host.
 #[derive(Debug, Clone)]
 pub struct Http {
     shared: Arc<Shared>,
@@ -44,7 +44,7 @@ struct Shared {
     clients: Mutex<VecDeque<(runtime::Id, Client)>>,
 }
 
-/// How an [`Http`] is set up.
+/// Configures an [`Http`].
 #[derive(Debug, Clone)]
 pub struct HttpBuilder {
     pub(crate) connect: Duration,
@@ -80,13 +80,13 @@ pub(crate) enum Version {
 }
 
 impl Http {
-    /// The usual set-up: proxies from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, the system's certificates,
-    /// 10 seconds to connect.
+    /// Creates a transport with the default settings: proxies from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and
+    /// `NO_PROXY`, the system's certificates, 10 seconds to connect.
     ///
     /// The system's certificates are read when the first connection needs them.
     ///
     /// # Errors
-    /// As [`HttpBuilder::build`].
+    /// Same as [`HttpBuilder::build`].
     pub fn new() -> Result<Self, TransportError> {
         Http::builder().build()
     }
@@ -104,36 +104,36 @@ impl Http {
 }
 
 impl HttpBuilder {
-    /// How long connecting may take, TLS included: 10 seconds unless said otherwise.
+    /// Limits how long connecting may take, TLS included. The default is 10 seconds.
     #[must_use]
     pub fn connect_timeout(mut self, limit: Duration) -> Self {
         self.connect = limit;
         self
     }
 
-    /// Every request goes through this proxy, whatever the environment says. `http://`, `https://` or `socks5://` before
-    /// the host; a name and a password may stand in it.
+    /// Sends every request through this proxy, whatever the environment says. The URL starts with `http://`, `https://`
+    /// or `socks5://`, and may contain a user name and password.
     #[must_use]
     pub fn proxy(mut self, url: impl Into<String>) -> Self {
         self.proxy = Proxy::At(url.into());
         self
     }
 
-    /// No proxy, whatever the environment says.
+    /// Uses no proxy, whatever the environment says.
     #[must_use]
     pub fn no_proxy(mut self) -> Self {
         self.proxy = Proxy::Never;
         self
     }
 
-    /// Trusts the certificate authorities in a PEM text, beside the system's.
+    /// Trusts the certificate authorities in a PEM text, in addition to the system's.
     #[must_use]
     pub fn certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.certificates.push(pem.into());
         self
     }
 
-    /// Trusts a built-in set of certificate authorities in place of the system's: for containers that have none.
+    /// Trusts a built-in set of certificate authorities instead of the system's, for containers that have none.
     #[cfg(feature = "bundled-roots")]
     #[must_use]
     pub fn bundled_certificates(mut self) -> Self {
@@ -141,21 +141,21 @@ impl HttpBuilder {
         self
     }
 
-    /// Speaks HTTP/1.1 only. Otherwise a TLS server says which version it wants, and one without TLS gets 1.1.
+    /// Uses only HTTP/1.1. By default, a TLS server chooses the version, and a server without TLS gets 1.1.
     #[must_use]
     pub fn http1_only(mut self) -> Self {
         self.version = Version::Http1;
         self
     }
 
-    /// Speaks HTTP/2 only, without asking: for servers without TLS that are known to.
+    /// Uses only HTTP/2, without negotiation, for servers without TLS that are known to support it.
     #[must_use]
     pub fn http2_only(mut self) -> Self {
         self.version = Version::Http2;
         self
     }
 
-    /// The transport.
+    /// Builds the transport.
     ///
     /// # Errors
     /// If a certificate or the proxy's URL is invalid.
@@ -224,7 +224,7 @@ impl Transport for Http {
 /// Looks at the address of a request, and puts into headers what belongs there. The host is for messages.
 fn prepare(request: &mut http::Request<Full<Bytes>>) -> Result<Box<str>, TransportError> {
     let unusable =
-        || TransportError::new(Failure::Request, "the request cannot be sent: its address is not one of HTTP");
+        || TransportError::new(Failure::Request, "the request cannot be sent: its address is not an HTTP URL");
     let uri = request.uri();
     let Some(authority) = uri.authority().filter(|_| matches!(uri.scheme_str(), Some("http" | "https"))) else {
         return Err(unusable());
@@ -277,7 +277,7 @@ fn not_sent(error: legacy::Error, host: &str) -> TransportError {
         Some(error) if error.is_timeout() => {}
         _ => return failed(Failure::Broken, "the connection broke", error, host),
     }
-    failed(Failure::Timeout, "no answer came in time", error, host)
+    failed(Failure::Timeout, "no answer arrived in time", error, host)
 }
 
 /// Says the server that it has done nothing about the request? Of all the ways to end a stream of HTTP/2, only this one does.
@@ -294,7 +294,7 @@ fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
 
 fn broken(error: hyper::Error, host: &str) -> TransportError {
     match error.is_timeout() {
-        true => failed(Failure::Timeout, "no answer came in time", error, host),
+        true => failed(Failure::Timeout, "no answer arrived in time", error, host),
         false => failed(Failure::Broken, "the connection broke", error, host),
     }
 }

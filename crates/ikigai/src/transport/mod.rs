@@ -1,4 +1,4 @@
-//! How requests reach a provider: one trait, and an implementation of it on HTTP.
+//! How requests reach a provider: the trait [`Transport`], and an implementation over HTTP.
 
 #[cfg(feature = "http")]
 mod connect;
@@ -25,12 +25,12 @@ pub(crate) use http_client::{Proxy, Version};
 pub use timeouts::Timeouts;
 pub(crate) use timeouts::{Patience, guarded, too_late, within};
 
-/// An answer on its way, as a [`Transport`] gives it.
+/// A pending answer, as a [`Transport`] returns it.
 pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<http::Response<Body>, TransportError>> + Send + 'a>>;
 
 /// Sends requests and brings back answers.
 ///
-/// The client has one for HTTP. Another one may record, route or simulate:
+/// The client has one for HTTP. Write your own to record, route or simulate:
 ///
 /// ```
 /// use bytes::Bytes;
@@ -48,15 +48,15 @@ pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<http::Response<Body>, 
 /// }
 /// ```
 pub trait Transport: fmt::Debug + Send + Sync + 'static {
-    /// Sends one request, once. The answer is there as soon as its head is; its body follows.
+    /// Sends one request, once. It returns as soon as the head of the answer has arrived; the body follows.
     ///
     /// Dropping the future or the body ends the request and frees its connection.
     fn send(&self, request: http::Request<Bytes>) -> Sending<'_>;
 }
 
-/// The body of an answer, as its bytes arrive. Nothing is read ahead of what is asked for.
+/// The body of an answer, as its bytes arrive. Nothing is read ahead.
 ///
-/// It is a body of the crate `http-body`, and so one that hyper and axum can answer with.
+/// It implements the `Body` trait of the crate `http-body`, so hyper and axum can return it.
 pub struct Body {
     /// What was read before it was asked for.
     first: Option<Result<Bytes, TransportError>>,
@@ -66,21 +66,21 @@ pub struct Body {
 type Source = dyn FnMut(&mut Context<'_>) -> Poll<Option<Result<Bytes, TransportError>>> + Send;
 
 impl Body {
-    /// A body that is whole already.
+    /// Makes a body from bytes that are already complete.
     pub fn whole(bytes: impl Into<Bytes>) -> Self {
         let mut bytes = Some(bytes.into()).filter(|bytes: &Bytes| !bytes.is_empty());
         Body::poll_fn(move |_| Poll::Ready(bytes.take().map(Ok)))
     }
 
-    /// A body from a function that is asked for the next bytes, as [`std::future::poll_fn`] is for a value. Any stream
-    /// makes one: `Body::poll_fn(move |cx| stream.as_mut().poll_next(cx))`.
+    /// Makes a body from a function that returns the next bytes, as [`std::future::poll_fn`] does for a value. Any
+    /// stream can be one: `Body::poll_fn(move |cx| stream.as_mut().poll_next(cx))`.
     pub fn poll_fn(
         source: impl FnMut(&mut Context<'_>) -> Poll<Option<Result<Bytes, TransportError>>> + Send + 'static,
     ) -> Self {
         Body { first: None, source: Box::new(source) }
     }
 
-    /// The next bytes, when they are there.
+    /// Polls for the next bytes.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, TransportError>>> {
         match self.first.take() {
             Some(first) => Poll::Ready(Some(first)),
@@ -88,15 +88,15 @@ impl Body {
         }
     }
 
-    /// The next bytes; `None` at the end.
+    /// Returns the next bytes; `None` at the end.
     pub async fn next(&mut self) -> Option<Result<Bytes, TransportError>> {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    /// All of it, up to a limit.
+    /// Reads all of it, up to a limit.
     ///
     /// # Errors
-    /// When the connection breaks, or there is more than the limit.
+    /// If the connection breaks, or the body exceeds the limit.
     pub async fn read(mut self, limit: usize) -> Result<Bytes, TransportError> {
         let Some(first) = self.next().await.transpose()? else { return Ok(Bytes::new()) };
         let mut all: Vec<u8> = Vec::new();
@@ -191,7 +191,7 @@ pub(crate) struct Beginning {
 pub(crate) enum Extent {
     /// All that came.
     Whole,
-    /// There was more than the limit.
+    /// The body exceeded the limit.
     Cut,
 }
 
@@ -221,21 +221,21 @@ impl fmt::Debug for Body {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Failure {
-    /// No connection: unknown host, refused, no TLS. Nothing was sent.
+    /// No connection was made: unknown host, refused, no TLS. Nothing was sent.
     Connect,
     /// It took too long.
     Timeout,
-    /// The server refused the request without reading it: another try costs nothing.
+    /// The server refused the request without reading it, so a retry costs nothing.
     Refused,
     /// The connection broke.
     Broken,
-    /// There was more than the limit.
+    /// The body exceeded the limit.
     TooLarge,
-    /// The request could not even be made.
+    /// The request could not be built.
     Request,
 }
 
-/// A request that failed on its way. It never holds the address's query nor a key.
+/// A request that failed on its way. It never contains a key or the query of the URL.
 #[derive(Debug, Clone)]
 pub struct TransportError {
     failure: Failure,
@@ -244,12 +244,12 @@ pub struct TransportError {
 }
 
 impl TransportError {
-    /// A failure in words.
+    /// Creates an error with a message.
     pub fn new(failure: Failure, message: impl Into<String>) -> Self {
         TransportError { failure, message: message.into(), source: None }
     }
 
-    /// A failure with its cause.
+    /// Adds the cause.
     #[must_use]
     pub fn because(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.source = Some(Arc::new(source));

@@ -1,4 +1,4 @@
-//! Limits on time: one for each phase of an exchange, and one for all of it.
+//! Time limits: one for each phase of an exchange, and one for all of it.
 
 use std::future::Future;
 use std::pin::pin;
@@ -11,7 +11,7 @@ use futures_util::future::{Either, select};
 use super::{Body, Failure, TransportError};
 use crate::time::{Clock, Sleep};
 
-/// How long each phase of a request may take. How long connecting may take is the transport's to say:
+/// How long each phase of a request may take. The limit for connecting belongs to the transport:
 /// [`HttpBuilder::connect_timeout`](super::HttpBuilder::connect_timeout), 10 seconds.
 ///
 /// ```
@@ -24,19 +24,20 @@ use crate::time::{Clock, Sleep};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timeouts {
-    /// From sending a request to the head of its answer: 10 minutes. An answer that is no stream is written before its
-    /// head is sent. The head of a stream has the time that its first event has.
+    /// From sending a request to the head of its answer: 10 minutes. An answer that is not streamed is written before
+    /// its head is sent. The head of a stream has as much time as its first event.
     pub head: Duration,
-    /// From sending a request to the first event of its stream: 5 minutes. Some models think in silence before the first
+    /// From sending a request to the first event of its stream: 5 minutes. Some models think silently before the first
     /// word.
     pub first_event: Duration,
-    /// Between two events of a stream: 15 minutes. Comments and pings are no events.
+    /// Between two events of a stream: 15 minutes. Comments and pings do not count as events.
     pub between_events: Duration,
-    /// Without a single byte, of a stream or of a whole answer: 5 minutes.
+    /// Without a single byte, in a stream or a complete answer: 5 minutes.
     pub idle: Duration,
-    /// For the body of an answer with a bad status, which says what failed: 30 seconds. What has come by then is used.
+    /// For the body of an answer with an error status, which says what failed: 30 seconds. What has arrived by then is
+    /// used.
     pub error_body: Duration,
-    /// From sending a request to the last byte of its answer: one hour. Each try has it anew.
+    /// From sending a request to the last byte of its answer: one hour, for each attempt.
     pub total: Duration,
 }
 
@@ -54,42 +55,42 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
-    /// With another limit from sending a request to the head of its answer.
+    /// Sets the limit from sending a request to the head of its answer.
     #[must_use]
     pub fn head(mut self, limit: Duration) -> Self {
         self.head = limit;
         self
     }
 
-    /// With another limit from sending a request to the first event of its stream.
+    /// Sets the limit from sending a request to the first event of its stream.
     #[must_use]
     pub fn first_event(mut self, limit: Duration) -> Self {
         self.first_event = limit;
         self
     }
 
-    /// With another limit between two events.
+    /// Sets the limit between two events.
     #[must_use]
     pub fn between_events(mut self, limit: Duration) -> Self {
         self.between_events = limit;
         self
     }
 
-    /// With another limit on silence.
+    /// Sets the limit on silence.
     #[must_use]
     pub fn idle(mut self, limit: Duration) -> Self {
         self.idle = limit;
         self
     }
 
-    /// With another limit for the body of an answer with a bad status.
+    /// Sets the limit for the body of an answer with an error status.
     #[must_use]
     pub fn error_body(mut self, limit: Duration) -> Self {
         self.error_body = limit;
         self
     }
 
-    /// With another limit on all of it.
+    /// Sets the limit for the whole exchange.
     #[must_use]
     pub fn total(mut self, limit: Duration) -> Self {
         self.total = limit;

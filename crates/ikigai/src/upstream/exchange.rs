@@ -11,35 +11,34 @@ use crate::error::{Attempt, Error};
 use crate::redact::Secrets;
 use crate::transport::Body;
 
-/// How an answer is wanted.
+/// How the answer should be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Wanted {
-    /// In one piece. The provider writes it before it sends the head, so that may take
+    /// In one piece. The provider writes all of it before it sends the head, which may take up to
     /// [`head`](crate::transport::Timeouts::head).
     Whole,
-    /// As it is written, uncompressed. Its first bytes may take
+    /// As it is written, uncompressed. Its first bytes may take up to
     /// [`first_event`](crate::transport::Timeouts::first_event).
     Stream,
 }
 
-/// An answer with a status of success: its head, and its body as it arrives.
+/// A successful answer: its head, and its body as it arrives.
 ///
 /// Dropping it ends the request and frees its connection.
 #[non_exhaustive]
 pub struct Exchange {
     /// The status, from 200 to 299.
     pub status: StatusCode,
-    /// The headers that concern the answer and not its connection: rate limits, ids, the type. Cookies are left off.
+    /// The headers that concern the answer and not its connection: rate limits, ids, the type. Cookies are left out.
     pub headers: HeaderMap,
     /// The provider's id of the request, for its support.
     pub request_id: Option<String>,
     /// What the provider said about its rate limits.
     pub limits: RateLimits,
-    /// The body, out of any compression and framing. Nothing is read ahead of what is asked for; its silences and its
-    /// length are limited.
+    /// The body, without compression or framing. Nothing is read ahead; silence and length are limited.
     pub body: Body,
-    /// The tries that failed before.
+    /// The failed attempts before this answer.
     pub attempts: Vec<Attempt>,
     pub(super) secrets: Secrets,
     /// When the request was sent.
@@ -49,10 +48,10 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// The whole body.
+    /// Reads the whole body.
     ///
     /// # Errors
-    /// When the connection breaks or is silent for too long, or the body is too long.
+    /// If the connection breaks or is silent for too long, or the body is too long.
     pub async fn bytes(self) -> Result<Bytes, Error> {
         Ok(self.body.read(self.longest).await?)
     }

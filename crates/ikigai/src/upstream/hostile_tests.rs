@@ -154,9 +154,12 @@ async fn tireless(first: &'static str, piece: &'static str, status: u16) -> Stri
 async fn comments_and_pings_are_no_life() {
     const START: &str = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"role\":\"assistant\",\"content\":[],\"model\":\"m\"}}\n\n";
     const PING: &str = "event: ping\ndata: {\"type\":\"ping\"}\n\n";
-    assert_eq!(tireless("", ": still here\n\n", 200).await, "300 s: anthropic: no event came within 300 s");
-    assert_eq!(tireless(START, ": still here\n\n", 200).await, "910 s: anthropic: no further event came within 900 s");
-    assert_eq!(tireless(START, PING, 200).await, "910 s: anthropic: no further event came within 900 s");
+    assert_eq!(tireless("", ": still here\n\n", 200).await, "300 s: anthropic: no event arrived within 300 s");
+    assert_eq!(
+        tireless(START, ": still here\n\n", 200).await,
+        "910 s: anthropic: no further event arrived within 900 s"
+    );
+    assert_eq!(tireless(START, PING, 200).await, "910 s: anthropic: no further event arrived within 900 s");
     // Events that say nothing else end with the time for all of it.
     const USAGE: &str =
         "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":1}}\n\n";
@@ -214,7 +217,7 @@ async fn answers_may_be_compressed_in_the_way_that_was_asked_for() {
     for encoding in ["br", "gzip, gzip", "zstd"] {
         let scripted = Scripted::new([Reply::new(200, "x").header("content-encoding", encoding)]);
         let error = scripted.client().ask(CLAUDE, "Hi").await.unwrap_err();
-        let expected = format!("anthropic: the answer is compressed as `{encoding}`, which was not asked for");
+        let expected = format!("anthropic: the answer is compressed as `{encoding}`, which was not requested");
         assert_eq!(error.to_string(), expected);
         let scripted = Scripted::new([Reply::new(401, "x").header("content-encoding", encoding)]);
         assert_eq!(scripted.client().ask(CLAUDE, "Hi").await.unwrap_err().kind(), ErrorKind::Auth);
@@ -222,7 +225,7 @@ async fn answers_may_be_compressed_in_the_way_that_was_asked_for() {
     let bomb = packed(&vec![b' '; 4 << 20]);
     let scripted = Scripted::new([gzip(200, bomb)]);
     let error = scripted.client().ask(CLAUDE, "Hi").await.unwrap_err();
-    assert_eq!(error.to_string(), "anthropic: the answer unpacks to more than 100 times its size");
+    assert_eq!(error.to_string(), "anthropic: the answer decompresses to more than 100 times its size");
     assert_eq!(scripted.open(), 0);
 }
 

@@ -1,4 +1,4 @@
-//! The way to one model of one provider: the client's lower half.
+//! A connection to one model of one provider: the client's lower half.
 
 mod address;
 mod exchange;
@@ -35,11 +35,11 @@ pub use rate_limits::{RateLimit, RateLimits};
 pub(crate) use request::header_map;
 pub use retry::Retry;
 
-/// The way to one model of one provider: bytes go out in its dialect, and bytes come back.
+/// A connection to one model of one provider: it sends bytes in the provider's dialect, and returns bytes.
 ///
-/// Everything that [`Model`] does goes through here; servers and proxies use it by themselves. Provider, key and address
-/// are found once. Requests get the key, are tried again as [`Retry`] tells, and have the client's [`Timeouts`] and
-/// [`Limits`](crate::Limits). Cheap to clone; clones share everything.
+/// Everything that [`Model`] does goes through here; servers and proxies can use it directly. The provider, key and
+/// address are looked up once. Requests get the key, are retried as [`Retry`] says, and are subject to the client's
+/// [`Timeouts`] and [`Limits`](crate::Limits). Cheap to clone; clones share everything.
 ///
 /// ```no_run
 /// use bytes::Bytes;
@@ -66,9 +66,9 @@ pub use retry::Retry;
 /// # }
 /// ```
 ///
-/// Dropping the future or the [`Exchange`] cancels the request. No key is in an error, in what the provider's headers say,
-/// or in `Debug`, even when the provider repeats it. [`Hook::before_request`](crate::Hook::before_request) is not called:
-/// there is no request in the canonical form.
+/// Dropping the future or the [`Exchange`] cancels the request. Errors, the provider's headers and `Debug` output never
+/// contain a key, even if the provider repeats it. [`Hook::before_request`](crate::Hook::before_request) is not called,
+/// because there is no request in the canonical form.
 #[derive(Clone)]
 pub struct Upstream {
     client: Client,
@@ -91,28 +91,28 @@ struct Resolved {
 }
 
 impl Client {
-    /// The way to a model, `[provider:]model[/level]`, in the dialect that is best for it.
+    /// Opens the way to a model, `[provider:]model[/level]`, in the dialect that suits it best.
     ///
     /// # Errors
-    /// When the name means no model, or the provider's key or address is missing.
+    /// If no model has this name, or the provider's key or address is missing.
     pub fn upstream(&self, name: &str) -> Result<Upstream, Error> {
         self.model(name)?.upstream()
     }
 
-    /// The way to a model in a dialect that the caller speaks already.
+    /// Opens the way to a model in a given dialect, which the caller already speaks.
     ///
     /// # Errors
-    /// As [`upstream`](Client::upstream), and when the provider does not speak the dialect.
+    /// Same as [`upstream`](Client::upstream), and when the provider does not speak the dialect.
     pub fn upstream_in(&self, name: &str, dialect: Dialect) -> Result<Upstream, Error> {
         self.model(name)?.dialect(dialect).upstream()
     }
 }
 
 impl Model {
-    /// The way to this model, with its own key, base URL, dialect, headers, timeouts and retries.
+    /// Opens the way to this model, with its own key, base URL, dialect, headers, timeouts and retries.
     ///
     /// # Errors
-    /// When the provider's key or address is missing, or it does not speak the dialect.
+    /// If the provider's key or address is missing, or it does not speak the dialect.
     pub fn upstream(&self) -> Result<Upstream, Error> {
         Upstream::find(&self.client, &self.plan.name, &self.plan.settings)
     }
@@ -160,23 +160,23 @@ impl Upstream {
         Ok(Upstream { client: client.clone(), resolved: Arc::new(resolved) })
     }
 
-    /// Sends bytes to a path of the API, and gives the answer as soon as its first bytes are there.
+    /// Sends bytes to a path of the API, and returns the answer as soon as its first bytes arrive.
     ///
-    /// The path is what clients of the dialect write, with the version or without it, and with a query:
-    /// `/v1/chat/completions`. The headers may be a client's own. What concerns the client's connection or lets it in
-    /// (`host`, `authorization`, `x-api-key`, `cookie` …) is not passed on, neither is a key in the query.
+    /// The path is the one that clients of the dialect use, with or without the version, and with its query:
+    /// `/v1/chat/completions`. You can pass all of a client's headers: those about its connection or its credentials
+    /// (`host`, `authorization`, `x-api-key`, `cookie` …) are not forwarded, and neither is a key in the query.
     ///
     /// # Errors
-    /// When there is no answer with a good status after all tries. [`Error::response`] has what the provider sent;
-    /// [`Error::canonical`] is there to be encoded for a client of another dialect.
+    /// If there is no successful answer after all attempts. [`Error::response`] has what the provider sent;
+    /// [`Error::canonical`] can be encoded for a client of another dialect.
     pub async fn send(&self, path: &str, headers: &HeaderMap, body: Bytes, wanted: Wanted) -> Result<Exchange, Error> {
         self.pass(Method::POST, path, headers, body, wanted).await
     }
 
-    /// Reads a path of the API, such as the list of models. Otherwise as [`send`](Upstream::send).
+    /// Reads a path of the API, such as the list of models. Otherwise like [`send`](Upstream::send).
     ///
     /// # Errors
-    /// As [`send`](Upstream::send).
+    /// Same as [`send`](Upstream::send).
     pub async fn get(&self, path: &str, headers: &HeaderMap) -> Result<Exchange, Error> {
         self.pass(Method::GET, path, headers, Bytes::new(), Wanted::Whole).await
     }
@@ -211,17 +211,17 @@ impl Upstream {
         &self.resolved.provider
     }
 
-    /// The model. Its `id` is the name that the provider knows it by.
+    /// The model. Its `id` is the provider's name for it.
     pub fn model(&self) -> &ModelName {
         &self.resolved.name
     }
 
-    /// What is known about the model: limits and prices.
+    /// Facts about the model: limits and prices.
     pub fn facts(&self) -> Option<&Facts> {
         self.resolved.facts.as_ref()
     }
 
-    /// What the codecs have to know to encode a request for this model.
+    /// What the codecs need to know to encode a request for this model.
     pub fn target(&self) -> Target<'_> {
         let Resolved { provider, facts, rules, .. } = self.resolved.as_ref();
         let mut target = Target::new(&provider.id, &provider.quirks, rules);

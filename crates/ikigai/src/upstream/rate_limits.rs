@@ -5,31 +5,31 @@ use std::time::{Duration, SystemTime};
 use http::HeaderMap;
 use ikigai_core::wire::duration_ms;
 
-/// What a provider said about its rate limits; what it did not say is absent.
+/// What a provider said about its rate limits. Anything it did not say is absent.
 ///
-/// Google says nothing. Numbers of tokens are rounded by some.
+/// Google says nothing. Some providers round token counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RateLimits {
     /// Requests.
     pub requests: Option<RateLimit>,
-    /// Tokens, of whatever kind.
+    /// Tokens of any kind.
     pub tokens: Option<RateLimit>,
-    /// Prompt tokens, where they are limited by themselves.
+    /// Prompt tokens, if they are limited separately.
     pub input_tokens: Option<RateLimit>,
-    /// Answer tokens, where they are limited by themselves.
+    /// Answer tokens, if they are limited separately.
     pub output_tokens: Option<RateLimit>,
 }
 
-/// One allowance.
+/// A single limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RateLimit {
-    /// How much there is in all.
+    /// The total amount.
     pub limit: Option<u64>,
     /// How much is left.
     pub remaining: Option<u64>,
-    /// How long until it is whole again.
+    /// How long until it is fully restored.
     pub reset: Option<Duration>,
 }
 
@@ -66,7 +66,7 @@ impl RateLimits {
         }
     }
 
-    /// How long until everything that is used up is whole again: a request needs all of it.
+    /// How long until all exhausted limits are restored: a request needs every one of them.
     pub fn wait(&self) -> Option<Duration> {
         [&self.requests, &self.tokens, &self.input_tokens, &self.output_tokens]
             .into_iter()

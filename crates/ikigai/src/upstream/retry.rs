@@ -1,4 +1,4 @@
-//! Whether to try again, and when.
+//! Whether and when to retry.
 
 use std::time::Duration;
 
@@ -6,13 +6,14 @@ use ikigai_core::ErrorKind;
 
 use crate::Error;
 
-/// Whether a request that failed is tried again, and when.
+/// Whether and when a failed request is retried.
 ///
-/// Only what cannot have been paid for is tried again: a request that found no connection, one that the server refused
-/// without reading it, and one that the provider refused with a status that says so (rate limits, overload, broken
-/// servers). A request that was sent and has no answer, or an answer that began with a good status and broke off, is not;
-/// nor are problems with the key, the request or the account. Reading lists costs nothing, so there broken connections are
-/// tried again as well, and timeouts and unreadable answers once. What the provider asks for takes precedence.
+/// Only requests that cannot have been charged are retried: those that found no connection, those that the server
+/// refused without reading, and those that the provider refused with a status that says so (rate limits, overload,
+/// broken servers). A request that was sent and got no answer, or whose answer began successfully and broke off, is not
+/// retried; nor are problems with the key, the request or the account. Reading lists costs nothing, so broken
+/// connections are retried there as well, and timeouts and unreadable answers once. The wait that the provider asks for
+/// takes precedence.
 ///
 /// ```
 /// use std::time::Duration;
@@ -44,40 +45,41 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// One try.
+    /// Makes a single attempt.
     pub fn never() -> Self {
         Retry { attempts: 1, ..Retry::default() }
     }
 
-    /// So many tries, the first one included.
+    /// Sets the number of attempts, including the first one.
     #[must_use]
     pub fn attempts(mut self, attempts: u32) -> Self {
         self.attempts = attempts.max(1);
         self
     }
 
-    /// The wait before the second try; each further one is twice as long.
+    /// Sets the wait before the second attempt; each further wait is twice as long.
     #[must_use]
     pub fn first_wait(mut self, wait: Duration) -> Self {
         self.first_wait = wait;
         self
     }
 
-    /// A provider that asks for a longer wait than this gets none: the error says how long it asked for.
+    /// Sets the longest wait. If a provider asks for a longer one, there is no retry, and the error says how long it
+    /// asked for.
     #[must_use]
     pub fn longest_wait(mut self, wait: Duration) -> Self {
         self.longest_wait = wait;
         self
     }
 
-    /// Waits are shorter by chance, by up to this share, so that many clients do not come back at once. 0 to 1.
+    /// Shortens waits randomly by up to this share (0 to 1), so that many clients do not come back at once.
     #[must_use]
     pub fn jitter(mut self, share: f64) -> Self {
         self.jitter = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
         self
     }
 
-    /// No try begins later than this after the first one.
+    /// Sets the deadline: no attempt begins later than this after the first one.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;

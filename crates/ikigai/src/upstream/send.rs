@@ -251,7 +251,7 @@ fn moved(status: StatusCode, headers: &HeaderMap) -> Error {
     let to = headers.get(header::LOCATION).and_then(|value| value.to_str().ok()).unwrap_or("nowhere");
     let to = to.split(['?', '#']).next().unwrap_or(to);
     let mut error = ikigai_core::Error::invalid_request(format!(
-        "the API has moved to {to}; it is not followed there, so set the base URL anew"
+        "the API has moved to {to}; redirects are not followed, so change the base URL"
     ));
     error.status = Some(status.as_u16());
     error.into()

@@ -1,4 +1,4 @@
-//! How many tokens a prompt has.
+//! Counting the tokens of a prompt.
 
 use std::fmt;
 
@@ -11,14 +11,14 @@ use crate::error::Error;
 use crate::model::Model;
 use crate::upstream::{Wanted, header_map, route};
 
-/// How many tokens a prompt has.
+/// The number of tokens in a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TokenCount {
-    /// The tokens.
+    /// The number of tokens.
     pub tokens: u64,
-    /// The provider counted all of them. If not, they are an estimate from the prompt's size, off by a third and more, or the
-    /// provider's count without its own tools, which some providers do not count.
+    /// Whether the provider counted all of them. If not, the number is an estimate from the prompt's size, which may be
+    /// off by a third or more, or the provider's count without its own tools, which some providers do not count.
     pub exact: bool,
 }
 
@@ -30,11 +30,11 @@ impl fmt::Display for TokenCount {
 }
 
 impl Model {
-    /// Counts the tokens of a prompt, with the system prompt and the tools: by the provider where it counts, by an estimate
-    /// that says it is one elsewhere.
+    /// Counts the tokens of a prompt, with the system prompt and the tools. The provider counts them if it can;
+    /// otherwise they are estimated, and marked as such.
     ///
     /// # Errors
-    /// When the prompt is not valid, or the provider that counts cannot be reached.
+    /// If the prompt is invalid, or the provider that counts cannot be reached.
     pub async fn count_tokens(&self, prompt: impl Into<Prompt>) -> Result<TokenCount, Error> {
         let mut request = self.request(prompt.into())?;
         let estimated = TokenCount { tokens: estimate_tokens(&request), exact: false };

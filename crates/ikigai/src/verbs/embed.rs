@@ -1,4 +1,4 @@
-//! Texts as vectors.
+//! Embeddings: texts as vectors.
 
 use futures_util::future::try_join_all;
 use http::Method;
@@ -13,25 +13,25 @@ use crate::upstream::{Upstream, Wanted, header_map};
 /// How many requests are under way at once.
 const AT_ONCE: usize = 4;
 
-/// Texts as vectors.
+/// Embeddings: texts as vectors.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Embeddings {
-    /// One for each text, in their order.
+    /// One vector for each text, in the same order.
     pub vectors: Vec<Vec<f32>>,
     /// The model.
     pub model: ModelName,
-    /// The tokens they took; `None` if the provider did not report them.
+    /// The tokens used; `None` if the provider did not report them.
     pub usage: Option<Usage>,
     /// The cost; `None` if the model's prices are unknown.
     pub cost: Option<Cost>,
 }
 
 impl Model {
-    /// Turns texts into vectors, one for each, in their order. Many texts go in several requests.
+    /// Turns texts into vectors, one for each text, in the same order. Many texts are split into several requests.
     ///
     /// # Errors
-    /// When the provider has no embeddings, or one of the requests fails.
+    /// If the provider does not offer embeddings, or one of the requests fails.
     pub async fn embed(&self, texts: impl IntoIterator<Item = impl Into<String>>) -> Result<Embeddings, Error> {
         let texts: Vec<String> = texts.into_iter().map(Into::into).collect();
         let upstream = self.upstream()?;

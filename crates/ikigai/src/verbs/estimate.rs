@@ -2,8 +2,9 @@
 
 use ikigai_core::{Block, Request, Source};
 
-/// About how many tokens a request has, from its size alone: four bytes of text a token, and a flat price for pictures
-/// and other files, as providers have it. Real counts differ by a third and more, most for languages other than English.
+/// Estimates how many tokens a request has, from its size alone: four bytes of text per token, and a flat amount for
+/// pictures and other files, as providers charge it. Real counts differ by a third or more, especially for languages
+/// other than English.
 pub fn estimate_tokens(request: &Request) -> u64 {
     let tools: usize = request.tools.iter().map(|tool| serde_json::to_string(tool).map_or(0, |text| text.len())).sum();
     let system: u64 = request.system.iter().map(block).sum();

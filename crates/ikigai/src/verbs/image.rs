@@ -12,23 +12,23 @@ use crate::model::Model;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Images {
-    /// The pictures, in the provider's order. A provider that holds some back gives fewer than were asked for.
+    /// The pictures, in the provider's order. If the provider holds some back, there are fewer than requested.
     pub images: Vec<Picture>,
-    /// What the model said beside them; mostly nothing.
+    /// What the model said besides; usually empty.
     pub text: String,
     /// The model.
     pub model: ModelName,
-    /// The tokens they took; `None` if the provider did not report them.
+    /// The tokens used; `None` if the provider did not report them.
     pub usage: Option<Usage>,
-    /// The cost; `None` if the model's prices are unknown, or if something was counted that is neither text in the prompt
-    /// nor a picture in the answer: the catalogue has no prices for that.
+    /// The cost; `None` if the model's prices are unknown, or if the usage includes anything but text in the prompt and
+    /// pictures in the answer, for which the catalogue has no prices.
     pub cost: Option<Cost>,
-    /// What could not be carried to the provider, and what it held back.
+    /// What could not be carried to the provider, and what the provider held back.
     pub warnings: Vec<Loss>,
 }
 
 impl Model {
-    /// Draws a picture, or several. It is paid for, so a request that may have been done is not sent again.
+    /// Draws one or more pictures. A request that may have been charged is not sent again.
     ///
     /// ```no_run
     /// use ikigai::ImageRequest;
@@ -46,12 +46,12 @@ impl Model {
     /// # }
     /// ```
     ///
-    /// OpenAI and those who copy its API, and Google. A provider that gives an address in place of bytes gives
-    /// [`Picture::url`]; it is not fetched. What a provider has no place for is in [`Images::warnings`], and an error with
-    /// [`strict`](Model::strict).
+    /// Works with OpenAI, compatible providers, and Google. If the provider returns a URL instead of bytes, it is in
+    /// [`Picture::url`]; it is not fetched. Settings that the provider lacks are listed in [`Images::warnings`], and
+    /// are errors with [`strict`](Model::strict).
     ///
     /// # Errors
-    /// When the provider has no pictures, when the model cannot draw what the request asks for, or when there is no answer.
+    /// If the provider does not draw pictures, the model cannot draw what the request asks for, or there is no answer.
     pub async fn draw(&self, request: impl Into<ImageRequest>) -> Result<Images, Error> {
         let request = request.into();
         let upstream = self.upstream()?;

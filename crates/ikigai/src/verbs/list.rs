@@ -17,11 +17,11 @@ const PAGES: usize = 100;
 const MODELS: usize = 20_000;
 
 impl Client {
-    /// The models that a provider says it has, by its id or alias. The built-in catalogue knows more about each:
-    /// [`Client::registry`].
+    /// Lists the models that a provider says it has. The provider is named by its id or alias. The built-in catalogue
+    /// knows more about each model: [`Client::registry`].
     ///
     /// # Errors
-    /// When there is no such provider, no key for it, or no answer.
+    /// If there is no such provider, no key for it, or no answer.
     pub async fn models(&self, provider: &str) -> Result<Vec<ListedModel>, Error> {
         let row = self.registry().providers.find(provider).ok_or_else(|| {
             let nearest = self.registry().providers.nearest(provider).map(str::to_owned);

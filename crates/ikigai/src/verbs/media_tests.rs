@@ -131,9 +131,9 @@ async fn providers_that_cannot_name_one_that_can() {
     assert_eq!(
         errors.map(|error| error.to_string()),
         [
-            "Anthropic has no pictures; ask a provider that has, such as openai",
-            "Anthropic has no speech; ask a provider that has, such as openai",
-            "Anthropic has no transcription; ask a provider that has, such as openai",
+            "Anthropic does not offer pictures; use a provider that does, such as openai",
+            "Anthropic does not offer speech; use a provider that does, such as openai",
+            "Anthropic does not offer transcription; use a provider that does, such as openai",
         ]
     );
 }

@@ -24,7 +24,7 @@ pub use transcribe::Transcript;
 /// The error of a provider that cannot do something at all.
 fn has_no(upstream: &Upstream, what: &str) -> Error {
     let name = &upstream.provider().name;
-    Reason::Unsupported(format!("{name} has no {what}; ask a provider that has, such as openai")).into()
+    Reason::Unsupported(format!("{name} does not offer {what}; use a provider that does, such as openai")).into()
 }
 
 #[cfg(test)]

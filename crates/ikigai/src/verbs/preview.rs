@@ -1,4 +1,4 @@
-//! A request, looked at before it is sent.
+//! Previewing a request before it is sent.
 
 use ikigai_core::{Dialect, Loss, ModelName, Prompt, Request};
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub struct Preview {
     pub request: Request,
     /// The HTTP method.
     pub method: String,
-    /// The address.
+    /// The URL.
     pub url: String,
     /// The headers, with `[key]` in place of the key.
     pub headers: Vec<(String, String)>,
@@ -59,7 +59,7 @@ impl Preview {
         };
         let headers = wire.headers().iter().map(|(name, value)| (name.to_string(), hidden(value))).collect();
         let body = serde_json::from_slice(wire.body())
-            .map_err(|error| ikigai_core::Error::protocol(format!("the request is no JSON: {error}")))?;
+            .map_err(|error| ikigai_core::Error::protocol(format!("the request is not JSON: {error}")))?;
         Ok(Preview {
             method: wire.method().to_string(),
             url: Secrets::of(wire).redact(&wire.uri().to_string()).into_owned(),
@@ -74,7 +74,7 @@ impl Preview {
 }
 
 impl Model {
-    /// The request that [`stream`](Model::stream) would send first, without sending it. It needs no key.
+    /// Returns the first request that [`stream`](Model::stream) would send, without sending it. This needs no key.
     ///
     /// ```
     /// # fn f() -> Result<(), ikigai::Error> {
@@ -85,7 +85,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// When the request is not valid, or has no form in the model's dialect.
+    /// If the request is invalid, or has no form in the model's dialect.
     pub fn preview(&self, prompt: impl Into<Prompt>) -> Result<Preview, Error> {
         Turn::begin(self, prompt.into())?.preview()
     }

@@ -18,11 +18,11 @@ use crate::upstream::Head;
 pub struct Speech {
     /// The sound, as a file.
     pub audio: Bytes,
-    /// Such as `audio/mpeg`.
+    /// Its media type, such as `audio/mpeg`.
     pub media_type: String,
     /// The model.
     pub model: ModelName,
-    /// The tokens it took; `None` if the provider did not report them, as OpenAI does not.
+    /// The tokens used; `None` if the provider did not report them. OpenAI does not.
     pub usage: Option<Usage>,
     /// The cost; `None` if the tokens or the model's prices are unknown.
     pub cost: Option<Cost>,
@@ -44,7 +44,7 @@ impl fmt::Debug for Speech {
 }
 
 impl Model {
-    /// Reads a text aloud. It is paid for, so a request that may have been done is not sent again.
+    /// Reads a text aloud. A request that may have been charged is not sent again.
     ///
     /// ```no_run
     /// use ikigai::SpeechRequest;
@@ -60,11 +60,11 @@ impl Model {
     /// # }
     /// ```
     ///
-    /// OpenAI and those who copy its API, and Google, whose bare samples get the head of a WAV file. What a provider has no
-    /// place for is in [`Speech::warnings`], and an error with [`strict`](Model::strict).
+    /// Works with OpenAI, compatible providers, and Google, whose raw samples get a WAV header. Settings that the
+    /// provider lacks are listed in [`Speech::warnings`], and are errors with [`strict`](Model::strict).
     ///
     /// # Errors
-    /// When the provider has no speech, when it does not have the format, or when there is no answer.
+    /// If the provider does not offer speech or the format, or there is no answer.
     pub async fn speak(&self, request: impl Into<SpeechRequest>) -> Result<Speech, Error> {
         let request = request.into();
         let upstream = self.upstream()?;

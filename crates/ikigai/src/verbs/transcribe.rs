@@ -7,10 +7,10 @@ use super::media::Reading;
 use crate::error::Error;
 use crate::model::Model;
 
-/// What was said, written down.
+/// A transcript of speech.
 ///
-/// There is no cost: some providers charge for seconds and others for tokens of sound, and the catalogue has prices of
-/// neither.
+/// There is no cost: some providers charge for seconds and others for tokens of sound, and the catalogue has no prices
+/// for either.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Transcript {
@@ -18,16 +18,16 @@ pub struct Transcript {
     pub text: String,
     /// The model.
     pub model: ModelName,
-    /// The tokens it took; `None` if the provider did not report them.
+    /// The tokens used; `None` if the provider did not report them.
     pub usage: Option<Usage>,
-    /// How long the sound is, where the provider reports that.
+    /// How long the sound is, if the provider reports it.
     pub seconds: Option<f64>,
     /// What the provider left out.
     pub warnings: Vec<Loss>,
 }
 
 impl Model {
-    /// Writes down what is said in a sound. It is paid for, so a request that may have been done is not sent again.
+    /// Transcribes speech. A request that may have been charged is not sent again.
     ///
     /// ```no_run
     /// use ikigai::TranscribeRequest;
@@ -42,10 +42,11 @@ impl Model {
     /// # }
     /// ```
     ///
-    /// OpenAI and those who copy its API, and Google, whose models are told to write down every word.
+    /// Works with OpenAI, compatible providers, and Google, whose models are told to write down every word.
     ///
     /// # Errors
-    /// When the provider cannot listen, when the sound is empty or of no media type for sounds, or when there is no answer.
+    /// If the provider does not offer transcription, the sound is empty or its media type is not audio, or there is no
+    /// answer.
     pub async fn transcribe(&self, request: impl Into<TranscribeRequest>) -> Result<Transcript, Error> {
         let request = request.into();
         let upstream = self.upstream()?;

@@ -46,7 +46,7 @@ async fn what_has_no_vector_is_told() {
     let scripted = Scripted::new([json_reply(json!({"data": []}))]);
     let client = scripted.client();
     let error = client.model("anthropic:claude-haiku-4-5").unwrap().embed(["x"]).await.unwrap_err();
-    assert_eq!(error.to_string(), "Anthropic has no embeddings; ask a provider that has, such as openai");
+    assert_eq!(error.to_string(), "Anthropic does not offer embeddings; use a provider that does, such as openai");
     let model = client.model("openai:text-embedding-3-small").unwrap();
     let error = model.embed(["x", ""]).await.unwrap_err();
     assert_eq!(error.to_string(), "texts[1]: an empty text has no vector");

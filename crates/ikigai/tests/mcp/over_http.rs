@@ -117,7 +117,7 @@ async fn without_the_key_the_way_out_is_told() {
     for server in [remote.server("/mcp"), remote.server("/mcp").bearer("another-secret-key")] {
         let error = server.connect().await.unwrap_err();
         let told = error.to_string();
-        assert!(told.ends_with("wants a key, or another one; `bearer` or `header` gives it one"), "{told}");
+        assert!(told.ends_with("needs a valid key; set one with `bearer` or `header`"), "{told}");
         assert_eq!(error.kind(), ErrorKind::Auth);
         assert!(!format!("{error:#?}").contains("another-secret"));
     }
@@ -130,7 +130,7 @@ async fn an_address_where_nobody_speaks_mcp_is_an_error() {
     assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
     let port = remote.port;
     let expected =
-        format!("the MCP server `http://127.0.0.1:{port}/elsewhere` is not there: nothing at this address speaks MCP");
+        format!("the MCP server `http://127.0.0.1:{port}/elsewhere` was not found: nothing at this address speaks MCP");
     assert_eq!(error.to_string(), expected);
     drop(remote);
     let gone = Server::url(format!("http://127.0.0.1:{port}/mcp?key=query-secret")).http(Http::builder().no_proxy());
@@ -139,10 +139,10 @@ async fn an_address_where_nobody_speaks_mcp_is_an_error() {
     assert!(error.to_string().contains("cannot be reached: "), "{error}");
     assert!(!format!("{error} {error:#?}").contains("query-secret"), "{error:#?}");
     let error = Server::url("example.org/mcp").connect().await.unwrap_err();
-    assert!(error.to_string().ends_with("has no address that begins with https:// or http://"), "{error}");
+    assert!(error.to_string().ends_with("needs an address that begins with https:// or http://"), "{error}");
     let error = Server::url("http://localhost/mcp").header("no header", "x").connect().await.unwrap_err();
     assert!(
-        error.to_string().ends_with("cannot be asked with the header `no header`: that is not a valid header name"),
+        error.to_string().ends_with("cannot be used with the header `no header`: that is not a valid header name"),
         "{error}"
     );
 }
@@ -214,7 +214,7 @@ async fn replies_have_limits() {
         ),
         ("tiny values", answering(JSON, move || reply("1,", 600_000)).await, "the answer has more than 500000 values"),
         ("deep", answering(JSON, move || reply("[", 10_000)).await, "the answer is nested more than 512 levels deep"),
-        ("packed", answering(PACKED, Vec::new).await, "it is compressed as `gzip`, which was not asked for"),
+        ("packed", answering(PACKED, Vec::new).await, "it is compressed as `gzip`, which was not requested"),
         ("a long event", answering(EVENTS, move || event(vec![b'a'; 17 << 20])).await, ""),
         ("an event of tiny values", answering(EVENTS, move || event(reply("1,", 600_000))).await, ""),
     ] {

@@ -115,7 +115,7 @@ async fn a_list_that_has_changed_is_told_and_read_again() {
 #[tokio::test]
 async fn a_list_without_end_is_an_error() {
     let error = connected("endless").await.tools().await.unwrap_err();
-    assert!(error.to_string().ends_with("has a list of tools without an end"), "{error}");
+    assert!(error.to_string().ends_with("has an endless list of tools"), "{error}");
 }
 
 #[tokio::test]
@@ -132,7 +132,7 @@ async fn messages_have_limits() {
         (deep, "it is nested more than 512 levels deep"),
     ] {
         let error = Server::command("sh", ["-c", script]).name("box").connect().await.unwrap_err();
-        let told = format!("; the last it wrote:\n  (a message cannot be read: {why})");
+        let told = format!("; its last output:\n  (a message cannot be read: {why})");
         assert!(error.to_string().ends_with(&told), "{script}: {error}");
     }
 }
@@ -143,7 +143,7 @@ async fn a_server_that_dies_is_an_error_for_the_model_and_says_so() {
     let tools = server.tools().await.unwrap();
     let died = call(&tools, "box__die").await;
     let told = text(&died);
-    let expected = "the MCP server `box` has ended (exit status: 7); the last it wrote:\n  the disk is full";
+    let expected = "the MCP server `box` has ended (exit status: 7); its last output:\n  the disk is full";
     assert_eq!((told.as_str(), died.is_error), (expected, true));
     // And so is every call after it.
     let again = call(&tools, "box__echo with text=\"hello\"").await;
@@ -222,7 +222,7 @@ async fn a_program_that_fails_is_told_with_its_last_words_but_not_its_secrets() 
     let error = server("fail").env("TOKEN", "very-secret-token").name("box").connect().await.unwrap_err();
     let command = program().display().to_string();
     let expected = format!(
-        "the MCP server `box` ({command} fail) has ended (exit status: 3); the last it wrote:\n  reading the settings\n  \
+        "the MCP server `box` ({command} fail) has ended (exit status: 3); its last output:\n  reading the settings\n  \
          no such database; the token is [key]"
     );
     assert_eq!((error.to_string(), error.kind()), (expected, ErrorKind::Network));
@@ -245,7 +245,7 @@ async fn a_program_that_is_not_there_is_named_with_the_way_out() {
 #[tokio::test]
 async fn a_program_that_says_nothing_is_given_up() {
     let error = server("silent").connect_timeout(Duration::from_millis(200)).connect().await.unwrap_err();
-    assert!(error.to_string().ends_with("did not answer within 0.2 s; `connect_timeout` gives it longer"), "{error}");
+    assert!(error.to_string().ends_with("did not answer within 0.2 s; set a longer `connect_timeout`"), "{error}");
     assert_eq!(error.kind(), ErrorKind::Timeout);
     let error = Server::command("cat", ["/dev/null"]).connect().await.unwrap_err();
     assert!(error.to_string().ends_with("has ended (exit status: 0)"), "{error}");

@@ -321,7 +321,7 @@ fn endless_streams() {
     let error = within("a stream that unpacks to very much", limits().body, || async move {
         client.model(CLAUDE).unwrap().stream("Hi").await.unwrap().finish().await.unwrap_err()
     });
-    assert_eq!(error.to_string(), "anthropic: the answer unpacks to more than 100 times its size");
+    assert_eq!(error.to_string(), "anthropic: the answer decompresses to more than 100 times its size");
 }
 
 #[test]

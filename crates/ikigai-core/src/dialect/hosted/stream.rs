@@ -295,7 +295,7 @@ impl Lowering {
             let all: Vec<&Citation> = citations.iter().collect();
             let is_inside = |citation: &&Citation| citation.span.is_some_and(|span| span.end < open.ruler.bytes());
             if self.writer.to == Dialect::Anthropic && all.iter().any(is_inside) {
-                let why = "they came behind the text, and stand on all of it now: their spans are widened";
+                let why = "they arrived after the text, so their spans now cover all of it";
                 let place = format!("content[{index}].citations");
                 self.writer.losses.push(Loss::new(LossCode::Changed, "citations", place, why));
             }

@@ -35,7 +35,7 @@ const RESPONSES: [&str; 9] = [
 ];
 
 impl Dialect {
-    /// The request that counts the tokens of an encoded request; `None` if the API cannot count.
+    /// Makes the request that counts the tokens of an encoded request. Returns `None` if the API cannot count.
     pub fn count_request(self, encoded: &WireRequest) -> Option<WireRequest> {
         let mut fields: Fields = serde_json::from_slice(&encoded.body).ok()?;
         let (path, body) = match self {
@@ -60,7 +60,8 @@ impl Dialect {
         Some(WireRequest { path, body, losses: Vec::new(), ..encoded.clone() })
     }
 
-    /// The tokens in the answer to a [`count_request`](Dialect::count_request); `None` if it does not say.
+    /// Reads the tokens from the answer to a [`count_request`](Dialect::count_request). Returns `None` if it does not
+    /// say.
     ///
     /// # Errors
     /// If the answer is not JSON.
@@ -75,10 +76,10 @@ impl Dialect {
         Ok(count.and_then(Value::as_u64))
     }
 
-    /// Decodes what a client of this dialect sends to have its tokens counted.
+    /// Decodes a client's request to count tokens.
     ///
     /// # Errors
-    /// As [`decode_request`](Dialect::decode_request).
+    /// Same as [`decode_request`](Dialect::decode_request).
     #[cfg(feature = "server")]
     pub fn decode_count_request(self, incoming: Incoming<'_>, limits: &Limits) -> Result<Request, Error> {
         let body = match self {

@@ -1,4 +1,4 @@
-//! Texts as vectors.
+//! Embeddings: texts as vectors.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,29 +9,29 @@ use super::{named, segment};
 use crate::wire::WireRequest;
 use crate::{Dialect, Error};
 
-/// Texts as vectors.
+/// Embeddings: texts as vectors.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Vectors {
-    /// One for each text, in their order.
+    /// One vector for each text, in the same order.
     pub vectors: Vec<Vec<f32>>,
-    /// The tokens that they took; absent if the provider did not say.
+    /// The tokens used; absent if the provider did not say.
     pub input_tokens: Option<u64>,
 }
 
-/// What a client asks for when it wants vectors.
+/// A client's request for embeddings.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct EmbedRequest {
-    /// The model, where the body names it.
+    /// The model, if the body names it.
     pub model: Option<String>,
-    /// The texts, in their order.
+    /// The texts, in order.
     pub texts: Vec<String>,
-    /// How long the vectors shall be.
+    /// How long the vectors should be.
     pub dimensions: Option<u32>,
     /// How the vectors are written in the answer.
     pub form: VectorForm,
-    /// Wishes that have no counterpart elsewhere, by their names: `taskType`, `user`.
+    /// The names of settings that have no counterpart in other APIs: `taskType`, `user`.
     pub others: Vec<String>,
 }
 
@@ -42,16 +42,16 @@ pub enum VectorForm {
     Numbers,
     /// As the base64 of their bytes, little-endian.
     Base64,
-    /// As lists of numbers, in the answer to a request for one text alone.
+    /// As lists of numbers, in the answer to a request for a single text.
     Single,
 }
 
 impl Dialect {
-    /// Decodes what a client of this dialect sends to get vectors.
+    /// Decodes a client's request for embeddings.
     ///
     /// # Errors
-    /// If the body is not such a request, if its texts come as numbers of tokens or with other parts than text, or if the
-    /// API has no vectors.
+    /// If the body is not such a request, its texts are given as token numbers or with parts other than text, or the
+    /// API has no embeddings.
     #[cfg(feature = "server")]
     pub fn decode_embed_request(self, body: &[u8]) -> Result<EmbedRequest, Error> {
         let body: Value = serde_json::from_slice(body)
@@ -65,7 +65,7 @@ impl Dialect {
         }
     }
 
-    /// Writes vectors for a client of this dialect, which asked for them from `model`.
+    /// Writes embeddings for a client of this dialect, which requested them from `model`.
     #[cfg(feature = "server")]
     pub fn encode_embeddings(self, vectors: &Vectors, model: &str, form: VectorForm) -> Vec<u8> {
         let answer = match (self, form) {
@@ -96,7 +96,7 @@ impl Dialect {
         super::written(&answer)
     }
 
-    /// How many texts one request for vectors may hold; `None` if the API has none.
+    /// How many texts one request for embeddings may contain; `None` if the API has no embeddings.
     pub fn most_embeddings(self) -> Option<usize> {
         match self {
             Dialect::OpenaiChat | Dialect::OpenaiResponses => Some(2048),
@@ -105,7 +105,7 @@ impl Dialect {
         }
     }
 
-    /// The request that turns texts into vectors; `None` if the API cannot.
+    /// Makes the request that turns texts into vectors. Returns `None` if the API has no embeddings.
     pub fn embed_request(self, model: &str, texts: &[String], dimensions: Option<u32>) -> Option<WireRequest> {
         let (path, body) = match self {
             Dialect::Gemini => {
@@ -132,10 +132,10 @@ impl Dialect {
         Some(WireRequest { path, body, ..WireRequest::default() })
     }
 
-    /// The vectors in the answer to an [`embed_request`](Dialect::embed_request).
+    /// Reads the vectors from the answer to an [`embed_request`](Dialect::embed_request).
     ///
     /// # Errors
-    /// If the answer does not hold one vector for each of `texts`.
+    /// If the answer does not have one vector for each of `texts`.
     pub fn decode_embeddings(self, body: &[u8], texts: usize) -> Result<Vectors, Error> {
         let Answer { data, embeddings, usage, usage_metadata } = crate::json::wire::read_answer(body)?;
         let vectors = match self {

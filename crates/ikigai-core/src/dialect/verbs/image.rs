@@ -19,7 +19,7 @@ const IMAGEN_RATIOS: [&str; 5] = ["1:1", "3:4", "4:3", "9:16", "16:9"];
 /// How far a ratio may be from the size that was asked for: a fifth, as the difference of logarithms.
 const FARTHEST: f64 = 0.2;
 
-/// What is to be drawn.
+/// A request to draw pictures.
 ///
 /// ```
 /// use ikigai_core::wire::ImageRequest;
@@ -32,47 +32,49 @@ const FARTHEST: f64 = 0.2;
 pub struct ImageRequest {
     /// The description.
     pub prompt: String,
-    /// How many pictures; absent: one.
+    /// How many pictures. Absent: one.
     pub count: Option<u32>,
-    /// How large, in pixels (`1024x1024`) or as a ratio (`16:9`). Absent: the provider's choice.
+    /// The size, in pixels (`1024x1024`) or as a ratio (`16:9`). Absent: the provider's choice.
     pub size: Option<String>,
-    /// How well, in the provider's words: `low`, `high`. Absent: the provider's choice.
+    /// The quality, in the provider's words: `low`, `high`. Absent: the provider's choice.
     pub quality: Option<String>,
-    /// The pictures to begin with.
+    /// The pictures to start from.
     pub images: Vec<MediaFile>,
 }
 
 impl ImageRequest {
-    /// One picture of this.
+    /// Requests one picture of this description.
     pub fn new(prompt: impl Into<String>) -> Self {
         ImageRequest { prompt: prompt.into(), count: None, size: None, quality: None, images: Vec::new() }
     }
 
-    /// Draws several pictures at once: OpenAI's models up to ten, Google's Imagen up to four, Gemini's only one.
+    /// Sets the number of pictures: up to ten for OpenAI's models, up to four for Google's Imagen, only one for
+    /// Gemini's.
     #[must_use]
     pub fn count(mut self, count: u32) -> Self {
         self.count = Some(count);
         self
     }
 
-    /// How large: `1024x1024`, or `16:9`.
+    /// Sets the size: `1024x1024`, or `16:9`.
     ///
-    /// It is sent as it is to OpenAI and those who copy its API. Google's models take ratios: a ratio that they have is
-    /// sent, and a size in pixels becomes the nearest one, with a warning. A size that is far from all of them is an error.
+    /// OpenAI and compatible providers get it unchanged. Google's models accept ratios: a ratio that they support is
+    /// sent, and a size in pixels becomes the nearest one, with a warning. A size that is far from all of them is an
+    /// error.
     #[must_use]
     pub fn size(mut self, size: impl Into<String>) -> Self {
         self.size = Some(size.into());
         self
     }
 
-    /// How well, in the provider's words: `low`, `high`. Google's models have no such choice.
+    /// Sets the quality, in the provider's words: `low`, `high`. Google's models have no such setting.
     #[must_use]
     pub fn quality(mut self, quality: impl Into<String>) -> Self {
         self.quality = Some(quality.into());
         self
     }
 
-    /// Begins with a picture, which the prompt says how to change; call it again for several.
+    /// Starts from a picture, which the prompt says how to change. Call it again to add more.
     #[must_use]
     pub fn from_image(mut self, bytes: impl Into<Vec<u8>>, media_type: impl Into<String>) -> Self {
         self.images.push(MediaFile::new(bytes, media_type));
@@ -115,13 +117,13 @@ impl From<String> for ImageRequest {
     }
 }
 
-/// A picture that was drawn: its bytes, or the address that it can be fetched from.
+/// A picture that was drawn: its bytes, or the URL where it can be fetched.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Picture {
-    /// Such as `image/png`; absent if there is only an address that does not tell.
+    /// Its media type, such as `image/png`; absent if there is only a URL that does not reveal it.
     pub media_type: Option<String>,
-    /// The prompt as the provider rewrote it, where it says so.
+    /// The prompt as the provider rewrote it, if it says so.
     pub revised_prompt: Option<String>,
     content: PictureContent,
 }
@@ -145,7 +147,7 @@ impl Picture {
         Picture { media_type, revised_prompt: None, content: PictureContent::Url(url.to_owned()) }
     }
 
-    /// The bytes; `None` if the provider gave an address.
+    /// The bytes; `None` if the provider returned a URL.
     pub fn bytes(&self) -> Option<&[u8]> {
         match &self.content {
             PictureContent::Bytes(bytes) => Some(bytes),
@@ -153,7 +155,7 @@ impl Picture {
         }
     }
 
-    /// The bytes, without a copy; `None` if the provider gave an address.
+    /// The bytes, without a copy; `None` if the provider returned a URL.
     pub fn into_bytes(self) -> Option<Vec<u8>> {
         match self.content {
             PictureContent::Bytes(bytes) => Some(bytes),
@@ -161,8 +163,7 @@ impl Picture {
         }
     }
 
-    /// The address, if the provider gave one in place of bytes. It is the provider's word, unchecked, and mostly works for
-    /// an hour or so.
+    /// The URL, if the provider returned one instead of bytes. It is not checked, and usually works for about an hour.
     pub fn url(&self) -> Option<&str> {
         match &self.content {
             PictureContent::Bytes(_) => None,
@@ -186,9 +187,9 @@ impl fmt::Debug for Picture {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Pictures {
-    /// The pictures, in the provider's order. A provider that holds some back gives fewer than were asked for.
+    /// The pictures, in the provider's order. If the provider holds some back, there are fewer than requested.
     pub pictures: Vec<Picture>,
-    /// What the model said beside them; mostly nothing.
+    /// What the model said besides; usually empty.
     pub text: String,
     /// What the provider held back, and why.
     pub warnings: Vec<Loss>,
@@ -196,25 +197,25 @@ pub struct Pictures {
 }
 
 impl Pictures {
-    /// The tokens that they took; `None` if the provider did not say.
+    /// The tokens used; `None` if the provider did not say.
     pub fn usage(&self) -> Option<&Usage> {
         self.counted.usage.as_ref()
     }
 
-    /// What they cost. `None` if the model's prices are unknown, or if not all that was counted is text in the prompt and
-    /// pictures in the answer: nobody here knows the prices of the rest.
+    /// The cost. `None` if the model's prices are unknown, or if the usage includes anything but text in the prompt and
+    /// pictures in the answer, for which the catalogue has no prices.
     pub fn cost(&self, facts: &Facts) -> Option<Cost> {
         self.counted.cost(facts)
     }
 }
 
 impl Dialect {
-    /// The request that draws pictures; `None` if the API cannot. What could not be carried is in
-    /// [`WireRequest::losses`].
+    /// Makes the request that draws pictures. Returns `None` if the API cannot. [`WireRequest::losses`] lists what
+    /// could not be carried.
     ///
     /// # Errors
-    /// If the prompt is empty, if a picture to begin with is not one, or if the model cannot draw so many, from pictures,
-    /// or in any shape near the size.
+    /// If the prompt is empty, a file to start from is not a picture, or the model cannot draw that many, cannot start
+    /// from pictures, or has no shape near the size.
     pub fn image_request(
         self,
         model: &str,
@@ -231,10 +232,11 @@ impl Dialect {
         }
     }
 
-    /// The pictures in the answer to an [`image_request`](Dialect::image_request).
+    /// Reads the pictures from the answer to an [`image_request`](Dialect::image_request).
     ///
     /// # Errors
-    /// If the answer cannot be read or holds no picture; [`ErrorKind::ContentFiltered`] if the provider held all back.
+    /// If the answer cannot be read or contains no picture; [`ErrorKind::ContentFiltered`] if the provider held back
+    /// all of them.
     pub fn decode_images(self, body: &[u8], rules: &Rules, limits: &Limits) -> Result<Pictures, Error> {
         match (self, rules.drawing) {
             (Dialect::Gemini, Drawing::Usual | Drawing::AskBase64) => {

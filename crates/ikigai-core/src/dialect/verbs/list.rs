@@ -1,4 +1,4 @@
-//! Which models a provider has, by its own word.
+//! The models that a provider says it has.
 
 use serde_json::{Value, json};
 
@@ -12,21 +12,21 @@ use crate::{Dialect, Error, Limits};
 pub struct ListedModel {
     /// Its id on the wire.
     pub id: String,
-    /// Its name for people, where the provider gives one.
+    /// Its display name, if the provider gives one.
     pub name: Option<String>,
-    /// The longest prompt, where the provider says.
+    /// The longest prompt, if the provider says so.
     pub context: Option<u64>,
-    /// The longest answer, where the provider says.
+    /// The longest answer, if the provider says so.
     pub max_output: Option<u64>,
-    /// Who made it or serves it, where the provider says.
+    /// Who made it or serves it, if the provider says so.
     pub owner: Option<String>,
-    /// The day it came out, as `2025-09-29`, where the provider says.
+    /// Its release date, such as `2025-09-29`, if the provider says so.
     pub released: Option<String>,
 }
 
 impl Dialect {
-    /// The request (a GET, without a body) for a page of the list of models. `after` is where the page begins, as
-    /// [`decode_models`](Dialect::decode_models) gave it.
+    /// Makes the request (a GET, without a body) for a page of the list of models. `after` says where the page begins,
+    /// as returned by [`decode_models`](Dialect::decode_models).
     pub fn models_request(self, after: Option<&str>) -> WireRequest {
         let after = after.map(segment);
         let path = match (self, after) {
@@ -45,7 +45,7 @@ impl Dialect {
         WireRequest { path, headers, ..WireRequest::default() }
     }
 
-    /// The models of one page, and where the next one begins if there is one.
+    /// Reads the models of one page, and where the next page begins, if there is one.
     ///
     /// # Errors
     /// If the answer is not a list of models.
@@ -108,7 +108,7 @@ impl Dialect {
 }
 
 impl ListedModel {
-    /// A model of which nothing but its id is known.
+    /// Creates a model of which only the id is known.
     pub fn new(id: impl Into<String>) -> Self {
         ListedModel { id: id.into(), name: None, context: None, max_output: None, owner: None, released: None }
     }

@@ -18,7 +18,7 @@ const EXCERPT: usize = 200;
 const OPENAI_VOICE: &str = "alloy";
 const GEMINI_VOICE: &str = "Kore";
 
-/// What is to be said, and how.
+/// A request to read a text aloud.
 ///
 /// ```
 /// use ikigai_core::wire::SpeechRequest;
@@ -29,47 +29,47 @@ const GEMINI_VOICE: &str = "Kore";
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SpeechRequest {
-    /// The words.
+    /// The text to speak.
     pub text: String,
     /// The voice, by the provider's name for it. Absent: `alloy` at OpenAI, `Kore` at Google.
     pub voice: Option<String>,
     /// The format: `mp3`, `wav`, `opus`, `aac`, `flac`, `pcm`. Absent: `mp3` at OpenAI, `wav` at Google.
     pub format: Option<String>,
-    /// How fast; 1 is usual.
+    /// The speed; 1 is normal.
     pub speed: Option<f64>,
-    /// How it shall sound: "calm, a little amused".
+    /// How it should sound: "calm, a little amused".
     pub instructions: Option<String>,
 }
 
 impl SpeechRequest {
-    /// These words.
+    /// Requests speech for this text.
     pub fn new(text: impl Into<String>) -> Self {
         SpeechRequest { text: text.into(), voice: None, format: None, speed: None, instructions: None }
     }
 
-    /// The voice, by the provider's name for it: `coral` at OpenAI, `Kore` at Google.
+    /// Sets the voice, by the provider's name for it: `coral` at OpenAI, `Kore` at Google.
     #[must_use]
     pub fn voice(mut self, voice: impl Into<String>) -> Self {
         self.voice = Some(voice.into());
         self
     }
 
-    /// The format: `mp3`, `wav`, `opus`, `aac`, `flac`, `pcm`. Google's models give `wav` and `pcm`; another one is an
-    /// error there.
+    /// Sets the format: `mp3`, `wav`, `opus`, `aac`, `flac`, `pcm`. Google's models support only `wav` and `pcm`; any
+    /// other format is an error there.
     #[must_use]
     pub fn format(mut self, format: impl Into<String>) -> Self {
         self.format = Some(format.into());
         self
     }
 
-    /// How fast; 1 is usual. Google's models have no such choice: there it is a warning.
+    /// Sets the speed; 1 is normal. Google's models have no such setting and report a warning.
     #[must_use]
     pub fn speed(mut self, speed: f64) -> Self {
         self.speed = Some(speed);
         self
     }
 
-    /// How it shall sound: "calm, a little amused". Google's models are told so before the words.
+    /// Sets how it should sound: "calm, a little amused". Google's models get the instructions before the text.
     #[must_use]
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
@@ -105,13 +105,13 @@ impl From<String> for SpeechRequest {
     }
 }
 
-/// Words that were spoken.
+/// Spoken text.
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Spoken {
     /// The sound, as a file.
     pub audio: Vec<u8>,
-    /// Such as `audio/mpeg`.
+    /// Its media type, such as `audio/mpeg`.
     pub media_type: String,
     /// What the provider left out, and why.
     pub warnings: Vec<Loss>,
@@ -119,13 +119,13 @@ pub struct Spoken {
 }
 
 impl Spoken {
-    /// The tokens that they took; `None` if the provider did not say.
+    /// The tokens used; `None` if the provider did not say.
     pub fn usage(&self) -> Option<&Usage> {
         self.counted.usage.as_ref()
     }
 
-    /// What they cost. `None` if the model's prices are unknown, or if not all that was counted is text in the prompt and
-    /// sound in the answer: nobody here knows the prices of the rest.
+    /// The cost. `None` if the model's prices are unknown, or if the usage includes anything but text in the prompt and
+    /// sound in the answer, for which the catalogue has no prices.
     pub fn cost(&self, facts: &Facts) -> Option<Cost> {
         self.counted.cost(facts)
     }
@@ -142,11 +142,11 @@ impl fmt::Debug for Spoken {
 }
 
 impl Dialect {
-    /// The request that reads a text aloud; `None` if the API cannot. What could not be carried is in
-    /// [`WireRequest::losses`].
+    /// Makes the request that reads a text aloud. Returns `None` if the API cannot. [`WireRequest::losses`] lists what
+    /// could not be carried.
     ///
     /// # Errors
-    /// If there are no words, if the speed is not one, or if the API does not have the format.
+    /// If the text is empty, the speed is invalid, or the API does not support the format.
     pub fn speech_request(self, model: &str, request: &SpeechRequest) -> Result<Option<WireRequest>, Error> {
         request.check()?;
         match self {
@@ -156,11 +156,11 @@ impl Dialect {
         }
     }
 
-    /// The sound in the answer to a [`speech_request`](Dialect::speech_request). `media_type` is the `content-type` of the
-    /// answer. Samples without a head, as Google sends them, get that of a WAV file, unless `pcm` was asked for.
+    /// Reads the sound from the answer to a [`speech_request`](Dialect::speech_request). `media_type` is the
+    /// `content-type` of the answer. Raw samples, as Google sends them, get a WAV header, unless `pcm` was requested.
     ///
     /// # Errors
-    /// If the answer cannot be read or holds no sound.
+    /// If the answer cannot be read or contains no sound.
     pub fn decode_speech(
         self,
         body: &[u8],

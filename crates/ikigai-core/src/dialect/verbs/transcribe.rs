@@ -14,7 +14,7 @@ const WHAT: &str = "transcript";
 const ORDER: &str = "Transcribe this audio word for word. Write nothing but the words that are said: no introduction, \
                      no timestamps, no names of speakers.";
 
-/// What is to be written down.
+/// A request to transcribe speech.
 ///
 /// ```
 /// use ikigai_core::wire::TranscribeRequest;
@@ -28,19 +28,19 @@ const ORDER: &str = "Transcribe this audio word for word. Write nothing but the 
 pub struct TranscribeRequest {
     /// The sound.
     pub audio: MediaFile,
-    /// The language that is spoken, as in `en`.
+    /// The spoken language, such as `en`.
     pub language: Option<String>,
     /// Names and words that occur, or what was said before.
     pub prompt: Option<String>,
 }
 
 impl TranscribeRequest {
-    /// This sound, and its type, as in `audio/wav`.
+    /// Requests a transcript of this sound. Its media type is, for example, `audio/wav`.
     pub fn new(audio: impl Into<Vec<u8>>, media_type: impl Into<String>) -> Self {
         TranscribeRequest { audio: MediaFile::new(audio, media_type), language: None, prompt: None }
     }
 
-    /// The language that is spoken, as in `en`.
+    /// The spoken language, such as `en`.
     #[must_use]
     pub fn language(mut self, language: impl Into<String>) -> Self {
         self.language = Some(language.into());
@@ -61,25 +61,25 @@ impl<B: Into<Vec<u8>>, M: Into<String>> From<(B, M)> for TranscribeRequest {
     }
 }
 
-/// Speech that was written down.
+/// A transcript of speech.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Transcribed {
     /// The words; empty if none were heard.
     pub text: String,
-    /// How long the sound is, where the provider says so: some charge for that, and not for tokens.
+    /// How long the sound is, if the provider says so: some charge for seconds instead of tokens.
     pub seconds: Option<f64>,
-    /// The tokens that it took; absent if the provider did not say.
+    /// The tokens used; absent if the provider did not say.
     pub usage: Option<Usage>,
     /// What the provider left out, and why.
     pub warnings: Vec<Loss>,
 }
 
 impl Dialect {
-    /// The request that writes speech down; `None` if the API cannot.
+    /// Makes the request that transcribes speech. Returns `None` if the API cannot.
     ///
     /// # Errors
-    /// If there is no sound, or its type is not that of one.
+    /// If there is no sound, or its media type is not audio.
     pub fn transcribe_request(self, model: &str, request: &TranscribeRequest) -> Result<Option<WireRequest>, Error> {
         request.audio.check("audio", &["audio/", "video/"])?;
         match self {
@@ -89,10 +89,10 @@ impl Dialect {
         }
     }
 
-    /// The words in the answer to a [`transcribe_request`](Dialect::transcribe_request).
+    /// Reads the words from the answer to a [`transcribe_request`](Dialect::transcribe_request).
     ///
     /// # Errors
-    /// If the answer cannot be read or holds no text.
+    /// If the answer cannot be read or contains no text.
     pub fn decode_transcript(self, body: &[u8], limits: &Limits) -> Result<Transcribed, Error> {
         match self {
             Dialect::Gemini => {

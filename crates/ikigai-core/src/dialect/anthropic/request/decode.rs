@@ -17,7 +17,7 @@ use super::tools::{read_choice, read_tool, write_choice};
 /// Reads a client's request.
 ///
 /// # Errors
-/// When it is not a request of this API: the message names the place and what should stand there.
+/// If it is not a request of this API: the message names the place and what should stand there.
 pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<Request, Error> {
     let mut body: wire::Request<'_> = read_request(incoming.body, limits)?;
     let messages = body.messages.take().ok_or_else(|| refusal("messages", "a list of messages"))?;

@@ -205,11 +205,11 @@ fn thinking_goes_back_to_its_model_and_provider_alone() {
     assert_eq!(sent(Message::assistant(content()), SONNET), (whole, vec![]));
     assert_eq!(
         sent(from("anthropic", "claude-opus-4-1", content()), SONNET),
-        (json!("Yes"), left_out("thinking that this model cannot read stays behind"))
+        (json!("Yes"), left_out("thinking that this model cannot read is left out"))
     );
     assert_eq!(
         sent(from("other", SONNET, content()), SONNET),
-        (json!("Yes"), left_out("thinking of another provider stays behind"))
+        (json!("Yes"), left_out("thinking of another provider is left out"))
     );
 }
 
@@ -228,9 +228,9 @@ fn thinking_that_nobody_signed_stays_behind() {
     assert_eq!(
         losses(&wire),
         [
-            "loss thinking at messages[1].content[0]: thinking goes back only with the seal that it came with, and this has none; it is left out",
-            "loss thinking at messages[1].content[1]: thinking goes back only with the seal that it came with, and this has none; it is left out",
-            "loss thinking at messages[2].content[0]: thinking of another provider stays behind",
+            "loss thinking at messages[1].content[0]: thinking can only go back with its original seal, and this has none; it is left out",
+            "loss thinking at messages[1].content[1]: thinking can only go back with its original seal, and this has none; it is left out",
+            "loss thinking at messages[2].content[0]: thinking of another provider is left out",
         ]
     );
 }

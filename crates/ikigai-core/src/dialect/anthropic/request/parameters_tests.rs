@@ -283,11 +283,11 @@ fn what_has_no_place_here_is_a_loss() {
             "loss tools at tools[0]: a tool that only openai-responses has; it is left out",
             "loss frequency_penalty at frequency_penalty: this api has no such parameter; it is left out",
             "info presence_penalty at presence_penalty: this api has no such parameter; it is left out",
-            "loss stop at stop: stop texts of nothing but blanks are refused here; they are left out",
+            "loss stop at stop: stop blank texts are refused here; they are left out",
             "loss seed at seed: this api has no such parameter; it is left out",
             "info cache at cache.key: this api has no cache keys: it finds its caches by the content",
             "loss provider_data at provider_data: only openai-chat knows logit_bias; left out",
-            "info text at messages[2].content[0]: texts of nothing but blanks are refused; left out",
+            "info text at messages[2].content[0]: blank texts are refused; left out",
             "loss audio at messages[2].content[1]: this api takes no sound; left out",
             "loss metadata at metadata: this api takes a `user_id` of up to 256 characters and nothing else; left out: team",
         ]
@@ -377,7 +377,7 @@ fn what_another_provider_of_this_dialect_issued_stays_behind() {
         losses(&wire),
         [
             "loss other at messages[1].content[0]: a block that another provider made; it is left out",
-            "loss provider_data at messages[1].content[1]: what another provider left here stays behind: citations",
+            "loss provider_data at messages[1].content[1]: what another provider left here is not sent: citations",
         ]
     );
 }

@@ -172,7 +172,7 @@ impl<'a> Writer<'a> {
                 // A blank one is taken where it holds a cache point behind a document.
                 let holds_point = !text.text.is_empty() && self.mark(block, place).is_some();
                 if !is_inner && !holds_point && text.text.trim().is_empty() {
-                    let why = "texts of nothing but blanks are refused; left out";
+                    let why = "blank texts are refused; left out";
                     self.note(LossCode::NotInDialect, "text", place, why);
                     return None;
                 }
@@ -242,7 +242,7 @@ impl<'a> Writer<'a> {
         }
         let names: Vec<&str> = extra(data).names().collect();
         if !names.is_empty() {
-            let why = format!("what another provider left here stays behind: {}", names.join(", "));
+            let why = format!("what another provider left here is not sent: {}", names.join(", "));
             self.lose(LossCode::ForeignContent, "provider_data", place, why);
         }
         &NOTHING
@@ -306,7 +306,7 @@ impl<'a> Writer<'a> {
             written.retain(|block| !is_blank(block));
         }
         if written.len() < before {
-            self.note(LossCode::NotInDialect, "text", place, "texts of nothing but blanks are refused; left out");
+            self.note(LossCode::NotInDialect, "text", place, "blank texts are refused; left out");
         }
         written
     }

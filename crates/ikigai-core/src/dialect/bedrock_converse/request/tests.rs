@@ -105,7 +105,7 @@ fn parameters_have_their_places() {
     let wire = encode(LLAMA, request);
     assert_eq!(wire.path, "/model/us.meta.llama4-maverick-17b-instruct-v1%3A0/converse-stream");
     assert_eq!(read(&wire), common);
-    assert_eq!(told(&wire), ["top_k at top_k: this model does not take it; it is left out"]);
+    assert_eq!(told(&wire), ["top_k at top_k: this model does not accept it; it is left out"]);
     assert_eq!(wire.losses[0].code, LossCode::RefusedByModel);
 }
 

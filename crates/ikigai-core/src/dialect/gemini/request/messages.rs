@@ -304,7 +304,7 @@ impl<'a> Writer<'a, '_> {
     pub(super) fn media(&mut self, block: &'a Block, place: Place) -> Vec<Part<'a>> {
         let spelling = self.fitted.spelling;
         if spelling == Spelling::Ours && matches!(block, Block::Document(document) if document.name.is_some()) {
-            self.lost(LossCode::NotInDialect, "name", place, "the API takes no names of documents; it is left out");
+            self.lost(LossCode::NotInDialect, "name", place, "the API has no names for documents; it is left out");
         }
         match content::media(block, spelling) {
             Ok(part) => vec![part],

@@ -250,7 +250,7 @@ impl<'f> History<'f> {
             };
             if matches!(*block.block, Block::Text(_)) && saying.has_calls() && !text_after_call {
                 text_after_call = true;
-                let why = "text stands before the calls here; that it came after one is lost";
+                let why = "text comes before the calls here; that it came after one is lost";
                 self.lose(LossCode::Changed, "text", block.place, why);
             }
             if !saying.say(&block.block, block.state, &field) {
@@ -279,7 +279,7 @@ impl<'f> History<'f> {
             !(wire.details.is_empty() && wire.reasoning.is_absent() && wire.reasoning_content.is_absent());
         // The `content: null` that stands for nothing said does not count.
         if is_silent && !has_reasoning && wire.extra_content.is_none() && wire.rest.len() < 2 {
-            let why = "nothing of this message can be said here; it is left out";
+            let why = "this API cannot express anything in this message; it is left out";
             let place = Place::Message(message.index).to_string();
             return self.losses.push(Loss::info(LossCode::Changed, "messages", place, why));
         }

@@ -15,7 +15,7 @@ use super::media::{fit_document, fit_image, note_type};
 /// What stands where the user should have begun.
 const BEGIN: &str = "(begin)";
 /// Why a text is left out.
-const BLANK: &str = "texts of nothing but blanks are refused; left out";
+const BLANK: &str = "blank texts are refused; left out";
 /// What a block has whose data stays behind.
 static NOTHING: ProviderData = ProviderData::NONE;
 
@@ -204,7 +204,7 @@ impl<'a> Writer<'a> {
         }
         let names: Vec<&str> = content::extra(data).names().collect();
         if !names.is_empty() {
-            let why = format!("what another provider left here stays behind: {}", names.join(", "));
+            let why = format!("what another provider left here is not sent: {}", names.join(", "));
             self.losses.push(Loss::new(LossCode::ForeignContent, "provider_data", place.to_string(), why));
         }
         &NOTHING
