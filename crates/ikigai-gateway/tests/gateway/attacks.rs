@@ -1,6 +1,6 @@
 //! Clients that mean no good: what they hold on to, what they make the gateway do, and what they cannot reach.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pretty_assertions::assert_eq;
 use serde_json::json;
