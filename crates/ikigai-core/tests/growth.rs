@@ -7,6 +7,8 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use cpu_time::ThreadTime;
 use ikigai_core::catalog::rules_for;
 use ikigai_core::provider::Quirks;
@@ -385,4 +387,63 @@ fn forms() {
     grows_linearly("forms", 16, make, |request| {
         Dialect::OpenaiChat.transcribe_request("whisper-1", request).unwrap().unwrap();
     });
+}
+
+/// A client may write a seal itself, and put into it what it likes.
+#[test]
+fn forged_seals() {
+    let fields = |n: usize| (0..n).map(|number| format!("\"a{number}\":1,")).collect::<String>();
+    let dialects = |n: usize| (0..n).map(|number| format!("\"a{number}\":{{\"b\":1}},")).collect::<String>();
+    let sealed = |record: &str| format!("ikg1.{}", URL_SAFE_NO_PAD.encode(record));
+    for (what, record) in [
+        ("fields", &(|n| format!(r#"{{"d":{{"gemini":{{{}"id":1}}}}}}"#, fields(n))) as &dyn Fn(usize) -> String),
+        ("extra fields", &|n| format!(r#"{{"d":{{"gemini":{{"extra":{{}},{}"id":1}}}}}}"#, fields(n))),
+        ("dialects", &|n| format!(r#"{{"d":{{{}"gemini":{{"id":1}}}}}}"#, dialects(n))),
+        ("notes", &|n| format!(r#"{{"d":{{"gemini":{{"id":1}}}},"n":{{{}"of":"thinking"}}}}"#, fields(n))),
+    ] {
+        for dialect in Dialect::ALL {
+            let request = |n: usize| {
+                let seal = sealed(&record(n));
+                match dialect {
+                    Dialect::Anthropic => json!({"model": "m", "max_tokens": 9, "messages": [{"role": "assistant",
+                        "content": [{"type": "thinking", "thinking": "hm", "signature": seal}]}]}),
+                    Dialect::OpenaiChat => json!({"model": "m", "messages": [{"role": "assistant", "content": "hm",
+                        "reasoning_details": [{"type": "reasoning.encrypted", "data": seal, "index": 0}]}]}),
+                    Dialect::OpenaiResponses => json!({"model": "m",
+                        "input": [{"type": "reasoning", "encrypted_content": seal, "summary": []}]}),
+                    Dialect::Gemini => json!({"contents": [{"role": "model",
+                        "parts": [{"text": "hm", "thoughtSignature": STANDARD.encode(seal)}]}]}),
+                    _ => panic!("a seal of {dialect} is missing here"),
+                }
+            };
+            let path = "/v1beta/models/m:generateContent";
+            grows_linearly(
+                &format!("{what} of a seal: {dialect}"),
+                4_000,
+                |n| request(n).to_string(),
+                |body| {
+                    dialect.decode_request(Incoming::new(body.as_bytes()).at(path), &limits()).unwrap();
+                },
+            );
+        }
+    }
+}
+
+#[test]
+fn fields_of_provider_data() {
+    let fields = |n: usize| (0..n).map(|number| format!("\"a{number}\":1,")).collect::<String>();
+    let repeated = |n: usize| (0..n).map(|number| format!("\"extra\":{{\"b{number}\":1}},")).collect::<String>();
+    for (what, data) in [
+        ("fields", &(|n| format!(r#"{{"gemini":{{{}"id":1}}}}"#, fields(n))) as &dyn Fn(usize) -> String),
+        ("objects of fields", &|n| format!(r#"{{"gemini":{{{}"id":1}}}}"#, repeated(n))),
+    ] {
+        grows_linearly(&format!("provider data: {what}"), 4_000, data, |json| {
+            serde_json::from_str::<ProviderData>(json).unwrap();
+        });
+        let read = |n: usize| serde_json::from_str::<ProviderData>(&data(n)).unwrap();
+        grows_linearly(&format!("provider data, merged: {what}"), 4_000, read, |data| {
+            let mut twice = data.clone();
+            twice.merge(data.clone());
+        });
+    }
 }

@@ -15,7 +15,7 @@ use crate::live::{Begun, Live};
 use crate::log::{Entry, Outcome};
 use crate::memory::Memory;
 use crate::pass::pass;
-use crate::plan::{Plan, Way};
+use crate::plan::{self, Plan, Way};
 use crate::reply::{self, Out, wrong_field};
 use crate::state::State;
 use crate::translate::{Decoded, translate};
@@ -122,6 +122,7 @@ impl Asked {
         };
         match named {
             Some(model) if !model.is_empty() => {
+                plan::check_length(&model)?;
                 let place = envelope.place("model").filter(|_| endpoint.model.is_none());
                 Ok(Asked { model: model.into_owned(), place, streams })
             }
@@ -170,7 +171,7 @@ pub(crate) async fn generate(call: Call, mut entry: Entry, state: &Arc<State>) -
     let response = match &failure {
         // A provider's own words, where it speaks the client's dialect.
         Failure::Upstream(error) if entry.mode == Some("pass") => match error.response() {
-            Some(failed) => reply::whole(failed.status, failed.headers.clone(), failed.body.clone()),
+            Some(failed) => reply::whole(failed.status, reply::passed_on(failed.headers.clone()), failed.body.clone()),
             None => reply::refuse(dialect, &error.canonical(), None),
         },
         _ => reply::refuse(dialect, &error, None),

@@ -1,10 +1,11 @@
 //! Reasoning state for clients that have no place for it.
 //!
 //! A Chat client sends back what a model said and called, and nothing of what it thought. Where the model's provider wants
-//! its thinking back, signed as it was, the gateway keeps it for a while: found by the calls of the message, or by its
+//! its thinking back, signed as it was, the gateway keeps it for a while: found by the first call of the message, or by its
 //! text where it called nothing, and only for the client that it was for.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,23 +38,24 @@ impl Memory {
         let mut message = Message::new(Role::Assistant, response.content.clone());
         message.provider = Some(from.provider.clone());
         message.model = Some(from.id.clone());
-        let message = Arc::new(message);
-        for key in keys(client, &message) {
-            self.messages.insert(key, Arc::clone(&message));
-        }
+        self.messages.insert(key_of(client, &message), Arc::new(message));
     }
 
     /// Gives the messages of a request their state back, where the client sent back what they said without it. Some send
     /// their thinking back changed, which makes the state beside it useless: OpenAI's client for Node keeps only the
     /// last piece that was streamed.
+    ///
+    /// What was kept is given back once: to the last of the messages that say the same. Otherwise a request of many short
+    /// messages would become as many times as large as what was thought for one of them.
     pub(crate) fn restore(&self, client: &str, request: &mut Request) {
-        for message in request.messages.iter_mut().filter(|message| message.role == Role::Assistant) {
+        let mut given = HashSet::new();
+        for message in request.messages.iter_mut().rev().filter(|message| message.role == Role::Assistant) {
             if message.content.iter().any(has_state) {
                 continue;
             }
-            let kept = keys(client, message).find_map(|key| self.messages.get(&key));
+            let kept = self.messages.get(&key_of(client, message));
             let fits = |kept: &Arc<Message>| says_the_same(kept, message) && may_be_from(message, kept);
-            if let Some(kept) = kept.filter(fits) {
+            if let Some(kept) = kept.filter(fits).filter(|kept| given.insert(Arc::as_ptr(kept))) {
                 message.content = kept.content.clone();
                 message.provider.clone_from(&kept.provider);
                 message.model.clone_from(&kept.model);
@@ -67,13 +69,12 @@ fn has_state(block: &Block) -> bool {
     data.is_some_and(|data| Dialect::PROVIDERS.iter().any(|dialect| !data.part(*dialect, Part::State).is_empty()))
 }
 
-/// What a message is found by: each of its calls, or its text.
-fn keys(client: &str, message: &Message) -> impl Iterator<Item = [u8; 32]> {
-    let mut keys: Vec<[u8; 32]> = calls(message).map(|(id, ..)| key(client, "call", id)).collect();
-    if keys.is_empty() {
-        keys.push(key(client, "text", &said(message)));
+/// What a message is found by: its first call, or its text. One is enough, since all of them have to be the same.
+fn key_of(client: &str, message: &Message) -> [u8; 32] {
+    match calls(message).next() {
+        Some((id, ..)) => key(client, "call", id),
+        None => key(client, "text", &said(message)),
     }
-    keys.into_iter()
 }
 
 /// How many bytes of a long text it is found by, at its beginning and at its end. That it is the same is seen when it is found.
@@ -166,6 +167,30 @@ mod tests {
         assert_eq!(restored(&memory, "one", turned.clone()), turned);
         let changed = vec![call("c1", serde_json::json!({"a": 3})), call("c2", arguments.clone())];
         assert_eq!(restored(&memory, "one", changed.clone()), changed);
+    }
+
+    #[test]
+    fn many_calls_do_not_make_a_message_count_many_times() {
+        let memory = Memory::new(Duration::from_secs(60));
+        let calls = (0..1000).map(|number| call(&format!("c{number}"), serde_json::json!({"a": 1})));
+        let message: Vec<Block> = std::iter::once(thought()).chain(calls).collect();
+        memory.keep("one", &Response::new(message.clone(), FinishReason::ToolUse), &ModelName::new("anthropic", "m"));
+        memory.messages.run_pending_tasks();
+        let whole = weight(&Message::new(Role::Assistant, message)) as u64;
+        assert_eq!((memory.messages.entry_count(), memory.messages.weighted_size()), (1, whole));
+    }
+
+    #[test]
+    fn what_was_kept_once_is_given_back_once() {
+        let memory = Memory::new(Duration::from_secs(60));
+        let whole = vec![thought(), Block::text("Done.")];
+        memory.keep("one", &Response::new(whole.clone(), FinishReason::Stop), &ModelName::new("anthropic", "m"));
+        let said = || Message::new(Role::Assistant, vec![Block::text("Done.")]);
+        let mut request = (0..3).fold(Request::default(), |request, _| request.message(said()).user("Go on."));
+        memory.restore("one", &mut request);
+        let thoughts =
+            request.messages.iter().map(|message| message.content.iter().filter(|block| has_state(block)).count());
+        assert_eq!(thoughts.collect::<Vec<_>>(), [0, 0, 0, 0, 1, 0]);
     }
 
     #[test]

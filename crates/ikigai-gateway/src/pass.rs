@@ -14,6 +14,7 @@ use crate::generate::{Answer, Asked, Call, Failure, Noted, Rest};
 use crate::live::{Begun, End, Flow};
 use crate::log::{Entry, Outcome};
 use crate::plan::Way;
+use crate::reply;
 
 /// The longest event that is held until it is whole.
 const LONGEST_EVENT: usize = 8 << 20;
@@ -65,7 +66,7 @@ fn replaced(mut body: BytesMut, place: Range<usize>, new: &[u8]) -> BytesMut {
 async fn whole(exchange: Exchange, dialect: Dialect) -> Result<Answer, Failure> {
     let noted =
         Noted { failed_tries: exchange.attempts.len(), upstream_id: exchange.request_id.clone(), ..Noted::default() };
-    let (status, headers) = (exchange.status, exchange.headers.clone());
+    let (status, headers) = (exchange.status, reply::passed_on(exchange.headers.clone()));
     // Read to its end before anything goes out: an answer that breaks off can still be asked for elsewhere.
     let body = exchange.bytes().await?;
     let mut watch = Watch::new(dialect, Delivery::Whole);
@@ -99,7 +100,8 @@ async fn stream(mut exchange: Exchange, call: &Call, dialect: Dialect) -> Result
     let noted =
         Noted { failed_tries: exchange.attempts.len(), upstream_id: exchange.request_id.clone(), ..Noted::default() };
     let begun = Begun { first, provider: exchange.body, flow: Box::new(flow) };
-    Ok(Answer { status: exchange.status, headers: exchange.headers, rest: Rest::Live(begun), noted })
+    let headers = reply::passed_on(exchange.headers);
+    Ok(Answer { status: exchange.status, headers, rest: Rest::Live(begun), noted })
 }
 
 /// A stream that passes through.

@@ -8,10 +8,14 @@ use ikigai::{Dialect, ErrorKind, ModelError, Retry, Upstream};
 use ikigai_core::{Error, near};
 
 use crate::config::{ModelSetup, TargetSetup};
+use crate::reply::wrong_field;
 use crate::state::State;
 
 /// How many names are remembered. Clients may ask for any, so that the list would grow without end.
 const MOST_PLANS: usize = 4096;
+
+/// The longest name of a model, in bytes. Amazon's are the longest of the real ones, at 2,048.
+const LONGEST_NAME: usize = 2048;
 
 /// The longest wait before a request is tried again.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -41,6 +45,15 @@ impl Plan {
     pub(crate) fn ways(&self) -> impl Iterator<Item = &Way> {
         std::iter::once(&self.first).chain(&self.others)
     }
+}
+
+/// Refuses a name that no model has: names are kept, written into the log and told in errors.
+pub(crate) fn check_length(asked: &str) -> Result<(), Error> {
+    if asked.len() <= LONGEST_NAME {
+        return Ok(());
+    }
+    let told = format!("`model` has {} bytes, and no model's name has more than {LONGEST_NAME}", asked.len());
+    Err(wrong_field("model", told))
 }
 
 impl State {

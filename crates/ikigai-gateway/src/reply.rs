@@ -28,6 +28,25 @@ pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response<Out> 
     response
 }
 
+/// What a provider's headers say about its own site. Clients and browsers would take it for ours.
+fn is_of_a_site(name: &HeaderName) -> bool {
+    let name = name.as_str();
+    matches!(
+        name,
+        "alt-svc" | "clear-site-data" | "nel" | "report-to" | "reporting-endpoints" | "strict-transport-security"
+    ) || name.starts_with("access-control-")
+        || name.starts_with("x-ikigai-")
+}
+
+/// The headers of a provider's answer, for a client.
+pub(crate) fn passed_on(mut headers: HeaderMap) -> HeaderMap {
+    let names: Vec<HeaderName> = headers.keys().filter(|name| is_of_a_site(name)).cloned().collect();
+    for name in names {
+        headers.remove(name);
+    }
+    headers
+}
+
 /// A whole answer with the headers that came with it.
 pub(crate) fn whole(status: StatusCode, mut headers: HeaderMap, body: Bytes) -> Response<Out> {
     // It is known from the body, and may have changed.

@@ -199,10 +199,10 @@ impl Serving {
         let service = service_fn(move |request| Box::pin(service::handle(Arc::clone(&shared), request)));
         let stream = Patient::new(stream, timeouts.write);
         match acceptor {
-            None => ikigai_listen::serve(stream, timeouts.head, watcher, service).await,
+            None => ikigai_listen::serve(stream, timeouts.head, timeouts.write, watcher, service).await,
             Some(acceptor) => {
                 if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, Box::pin(acceptor.accept(stream))).await {
-                    ikigai_listen::serve(stream, timeouts.head, watcher, service).await;
+                    ikigai_listen::serve(stream, timeouts.head, timeouts.write, watcher, service).await;
                 }
             }
         }

@@ -12,6 +12,7 @@ use ikigai_core::server::{Endpoint, Verb};
 use ikigai_listen::Refused;
 
 use crate::access;
+use crate::config::Access;
 use crate::generate::{Call, generate};
 use crate::log::{Entry, Outcome};
 use crate::reply::{self, Out, REQUEST_ID};
@@ -77,6 +78,9 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
         Err(error) => return refused(entry, &error, None),
     };
     entry.client = Some(client.clone());
+    if let Err(error) = check_origin(state, &parts.headers) {
+        return refused(entry, &error, None);
+    }
     let Some(endpoint) = endpoint else {
         let (status, error) = no_such_path(&parts.method, &target, has);
         let served = refused(entry, &error, Some(status));
@@ -198,10 +202,25 @@ fn preflight() -> Response<Out> {
     response
 }
 
+/// Refuses pages that may not use an open gateway: they need no key, and a browser asks before it sends only some requests.
+fn check_origin(state: &State, headers: &HeaderMap) -> Result<(), Error> {
+    let origin = headers.get(http::header::ORIGIN).filter(|_| matches!(state.config.access, Access::Open));
+    match origin {
+        Some(origin) if !is_allowed(state, origin) => {
+            let told = "pages of this origin may not use the gateway; `cors.origins` lists those that may";
+            Err(Error::new(ErrorKind::Permission, told))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_allowed(state: &State, origin: &HeaderValue) -> bool {
+    state.config.origins.iter().any(|known| known == "*" || known.as_bytes() == origin.as_bytes())
+}
+
 /// Lets pages of an origin read the answer, if the configuration says so.
 fn allow_origin(state: &State, origin: &HeaderValue, headers: &mut HeaderMap) {
-    let allowed = |known: &String| known == "*" || known.as_bytes() == origin.as_bytes();
-    if !state.config.origins.iter().any(allowed) {
+    if !is_allowed(state, origin) {
         return;
     }
     headers.insert(http::header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());

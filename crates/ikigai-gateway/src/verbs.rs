@@ -12,7 +12,7 @@ use ikigai_core::{Error, Limits};
 use crate::generate::{Asked, Call, Failure};
 use crate::log::Entry;
 use crate::pass::renamed;
-use crate::plan::Way;
+use crate::plan::{Way, check_length};
 use crate::reply::{self, Out, wrong_field};
 use crate::state::State;
 
@@ -80,7 +80,7 @@ async fn send_on(call: &Call, asked: &Asked, upstream: &Upstream) -> Result<Resp
     let body = renamed(call.body.bytes.clone(), asked, model);
     let path = call.endpoint.path(model, &call.target);
     let exchange = upstream.send(&path, &call.headers, body, Wanted::Whole).await?;
-    let (status, headers) = (exchange.status, exchange.headers.clone());
+    let (status, headers) = (exchange.status, reply::passed_on(exchange.headers.clone()));
     Ok(reply::whole(status, headers, exchange.bytes().await?))
 }
 
@@ -143,6 +143,7 @@ pub(crate) fn list(endpoint: &Endpoint, state: &State) -> Response<Out> {
 /// Describes one model.
 pub(crate) fn get(endpoint: &Endpoint, state: &State) -> Result<Response<Out>, Error> {
     let asked = endpoint.model.as_deref().unwrap_or_default();
+    check_length(asked)?;
     let plan = state.plan(asked, endpoint.dialect)?;
     let model = match plan.first.upstream.facts() {
         Some(facts) => listed(asked.to_owned(), facts),

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod body;
+mod owed;
 mod patient;
 
 use std::convert::Infallible;
@@ -25,6 +26,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub use body::{Held, Refused, Room};
+use owed::Ledger;
 pub use patient::Patient;
 
 /// The most bytes of the head of a request.
@@ -46,13 +48,20 @@ pub async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>) -> (TcpStr
     }
 }
 
-/// Serves one connection to its end. The head of each request has to arrive within `head`.
-pub fn serve<S, H, B>(stream: S, head: Duration, watcher: Watcher, service: H) -> impl Future<Output = ()> + Send
+/// Serves one connection to its end. The head of each request has to arrive within `head`, and of an answer that lies ready
+/// the client has to take something within `write`.
+pub fn serve<S, H, B>(
+    stream: S,
+    head: Duration,
+    write: Duration,
+    watcher: Watcher,
+    service: H,
+) -> impl Future<Output = ()> + Send
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     H: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
-    H::Future: Send + 'static,
-    B: http_body::Body + Send + 'static,
+    H::Future: Send + Unpin + 'static,
+    B: http_body::Body + Send + Unpin + 'static,
     B::Data: Send,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
@@ -65,10 +74,14 @@ where
         .max_header_list_size(LONGEST_HEAD as u32)
         .keep_alive_interval(head)
         .keep_alive_timeout(head);
-    let serving = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+    let ledger = Ledger::new();
+    let serving = builder.serve_connection(TokioIo::new(stream), ledger.keep(service)).into_owned();
     let serving = Box::pin(watcher.watch(serving));
-    async {
-        // A client that leaves or breaks the protocol is nobody's failure.
-        let _ = serving.await;
+    async move {
+        tokio::select! {
+            // A client that leaves or breaks the protocol is nobody's failure.
+            _ = serving => {}
+            () = ledger.lapsed(head, write) => {}
+        }
     }
 }

@@ -239,10 +239,12 @@ async fn serve(
                 let connection = Connection::new(stream);
                 let (breaker, memory) = (connection.breaker(), Arc::clone(&memory));
                 let opened = memory.open_connection();
-                let service = service_fn(move |request| service::handle(Arc::clone(&memory), breaker.clone(), request));
+                let service = service_fn(move |request| {
+                    Box::pin(service::handle(Arc::clone(&memory), breaker.clone(), request))
+                });
                 let (connection, watcher) = (Patient::new(connection, timeouts.write), graceful.watcher());
                 tokio::spawn(async move {
-                    ikigai_listen::serve(connection, timeouts.head, watcher, service).await;
+                    ikigai_listen::serve(connection, timeouts.head, timeouts.write, watcher, service).await;
                     drop((opened, permit));
                 });
             }

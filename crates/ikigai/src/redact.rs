@@ -259,8 +259,8 @@ fn spelled(text: &str) -> Option<(char, usize)> {
     }
 }
 
-/// A value of an address as it was before it was escaped.
-fn plain(value: &str) -> String {
+/// A part of an address as it was before it was escaped.
+pub(crate) fn plain(value: &str) -> String {
     let mut rest = value;
     let mut plain = String::with_capacity(value.len());
     while let Some((letter, length)) = spelled(rest) {

@@ -7,6 +7,7 @@ mod watching;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use ikigai::config::Environment;
@@ -93,7 +94,7 @@ pub(crate) fn run(serve: Serve, out: &mut Out) -> Result<(), Failure> {
     }
     // A server takes nothing from the folder in which it happens to be started.
     let environment = Environment::process().with_user_settings();
-    let source = Source { file: serve.config.clone(), listen: serve.listen, registry, environment };
+    let source = Arc::new(Source { file: serve.config.clone(), listen: serve.listen, registry, environment });
     if serve.check {
         let config = source.read()?;
         for warning in &config.warnings {
@@ -142,8 +143,8 @@ impl Source {
 
     fn read_file(&self, file: &Path) -> Result<Config, Failure> {
         let name = file.display().to_string();
-        let text =
-            std::fs::read_to_string(file).map_err(|error| Failure::new(format!("cannot read {name}: {error}")))?;
+        let read = places::read(file).map_err(|error| Failure::new(format!("cannot read {error}")))?;
+        let text = read.ok_or_else(|| Failure::new(format!("cannot read {name}: there is no such file")))?;
         let read = Config::read_over(self.registry.clone(), &name, &text, &self.environment);
         read.map_err(|error| Failure::new(error.to_string()).hint("`ikigai serve --example` shows what can be set."))
     }
@@ -153,7 +154,7 @@ impl Source {
     }
 }
 
-async fn serve_until_stopped(source: &Source, new_key: bool, out: &mut Out) -> Result<(), Failure> {
+async fn serve_until_stopped(source: &Arc<Source>, new_key: bool, out: &mut Out) -> Result<(), Failure> {
     let mut made = None;
     if source.file.is_none() {
         let mut keys = ClientKeys::read()?;

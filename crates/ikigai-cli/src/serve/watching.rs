@@ -1,41 +1,68 @@
 //! What the gateway watches while it runs: its configuration file, and the signals to reload it or to stop.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use ikigai_gateway::Gateway;
+use ikigai_gateway::{Config, Gateway};
+use tokio::sync::oneshot;
 
 use super::Source;
+use crate::exit::Failure;
 
 /// How often the file is checked. Polling works everywhere, even if the file is replaced through a link.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Applies new configurations until the gateway is stopped.
-pub(super) async fn until_stopped(gateway: &Gateway, source: &Source) {
+pub(super) async fn until_stopped(gateway: &Gateway, source: &Arc<Source>) {
     let mut signals = Signals::new();
     let mut seen = source.file().map(stamp);
     let mut ticks = tokio::time::interval(LOOK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let (mut asked, mut reading): (bool, Option<Reading>) = (false, None);
     loop {
-        let asked = tokio::select! {
+        tokio::select! {
             signal = signals.next() => match signal {
                 Signal::Stop => return,
-                Signal::Reload => true,
+                Signal::Reload => asked = true,
             },
-            _ = ticks.tick() => false,
-        };
-        let Some(file) = source.file() else { continue };
+            read = done(&mut reading) => {
+                reading = None;
+                apply(gateway, read);
+            }
+            _ = ticks.tick() => {}
+        }
+        let Some(file) = source.file().filter(|_| reading.is_none()) else { continue };
         let now = stamp(file);
         if asked || seen.as_ref() != Some(&now) {
-            seen = Some(now);
-            reload(gateway, source);
+            (asked, seen) = (false, Some(now));
+            reading = Some(read(source));
         }
     }
 }
 
-/// Reads the configuration again. A bad one changes nothing.
-fn reload(gateway: &Gateway, source: &Source) {
-    let outcome = match source.read() {
+/// The outcome of reading a configuration, when it is there.
+type Reading = oneshot::Receiver<Result<Config, Failure>>;
+
+/// Reads the configuration in a thread of its own. That may take for ever (a pipe, a disk that is gone), and the gateway
+/// has to be stopped all the same.
+fn read(source: &Arc<Source>) -> Reading {
+    let (tell, told) = oneshot::channel();
+    let source = Arc::clone(source);
+    std::thread::spawn(move || tell.send(source.read()));
+    told
+}
+
+async fn done(reading: &mut Option<Reading>) -> Result<Config, Failure> {
+    match reading {
+        Some(reading) => reading.await.unwrap_or_else(|_| Err(Failure::new("it could not be read"))),
+        None => std::future::pending().await,
+    }
+}
+
+/// Takes a new configuration. A bad one changes nothing.
+fn apply(gateway: &Gateway, read: Result<Config, Failure>) {
+    let outcome = match read {
         Ok(config) => {
             for warning in &config.warnings {
                 tracing::warn!(target: "ikigai::gateway", "{warning}");

@@ -6,11 +6,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{BlockKind, Dialect, Fields, Part, ProviderData};
 
 const PREFIX: &str = "ikg1.";
+/// No note of ours has more fields.
+const LONGEST_NOTE: usize = 8;
 
 /// State of one block, and who issued it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,10 +25,11 @@ pub(crate) struct Sealed {
     #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
     /// Which block it belongs to, where the slot does not say it, in the words of the dialect that carries it.
-    #[serde(rename = "n", default, skip_serializing_if = "Fields::is_empty")]
+    #[serde(rename = "n", default, skip_serializing_if = "Fields::is_empty", deserialize_with = "note")]
     pub(crate) note: Fields,
-    /// The block's state, and nothing else.
-    #[serde(rename = "d")]
+    /// The block's state, and nothing else: a client could write such a record itself, and it is no way to bring in
+    /// anything.
+    #[serde(rename = "d", deserialize_with = "ProviderData::read_state")]
     pub(crate) data: ProviderData,
 }
 
@@ -66,12 +70,7 @@ impl Sealed {
     /// From text that [`to_text`](Sealed::to_text) made; none for anybody else's.
     pub(crate) fn from_text(text: &str) -> Option<Self> {
         let record = URL_SAFE_NO_PAD.decode(text.strip_prefix(PREFIX)?).ok()?;
-        let mut sealed: Sealed = serde_json::from_slice(&record).ok()?;
-        // A client could write such a record itself; it is no way to bring in anything else.
-        for part in [Part::Extra, Part::Answer, Part::Shape] {
-            sealed.data.without(part);
-        }
-        Some(sealed)
+        serde_json::from_slice(&record).ok()
     }
 
     /// As standard base64, for slots that clients decode and encode again, such as Gemini's `thoughtSignature`.
@@ -85,6 +84,12 @@ impl Sealed {
         let bytes = URL_SAFE_NO_PAD.decode(plain).ok()?;
         Sealed::from_text(std::str::from_utf8(&bytes).ok()?)
     }
+}
+
+/// A note, which is short: a stranger's could have millions of fields, each of which takes many times its bytes.
+fn note<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fields, D::Error> {
+    let note = Fields::read_few(deserializer, LONGEST_NOTE)?;
+    note.ok_or_else(|| D::Error::custom("the note is longer than ours are"))
 }
 
 fn url_safe(c: char) -> char {

@@ -1,9 +1,10 @@
 //! An ordered list of named JSON values.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +81,11 @@ impl Fields {
 
     /// Sets all fields of `other` here.
     pub fn merge(&mut self, other: Fields) {
-        if self.0.is_empty() {
+        if other.len() > FEW {
+            let mut setting = Setting { fields: std::mem::take(self), places: HashMap::new() };
+            setting.merge(other);
+            *self = setting.done();
+        } else if self.0.is_empty() {
             *self = other;
         } else {
             other.0.into_iter().for_each(|(name, value)| self.set(name, value));
@@ -148,22 +153,79 @@ impl Serialize for Fields {
 
 impl<'de> Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
+        Ok(Fields::read_few(deserializer, usize::MAX)?.unwrap_or_default())
+    }
+}
+
+impl Fields {
+    /// Reads an object; `None` if it has more fields than this. What is behind them is not kept.
+    pub(crate) fn read_few<'de, D: Deserializer<'de>>(deserializer: D, most: usize) -> Result<Option<Self>, D::Error> {
+        struct Entries(usize);
         impl<'de> Visitor<'de> for Entries {
-            type Value = Fields;
+            type Value = Option<Fields>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<Fields>, A::Error> {
                 let mut fields = Fields::default();
                 while let Some((name, value)) = map.next_entry::<String, Json>()? {
                     fields.push(name, value);
+                    if fields.len() > self.0 {
+                        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                        return Ok(None);
+                    }
                 }
-                Ok(fields)
+                Ok(Some(fields))
             }
         }
-        deserializer.deserialize_map(Entries)
+        deserializer.deserialize_map(Entries(most))
+    }
+}
+
+/// So many fields are looked through one by one: more have an index.
+const FEW: usize = 32;
+
+/// Fields that are being set, of which a stranger may have written very many: each takes the same time, however many there
+/// are.
+#[derive(Debug, Default)]
+pub(crate) struct Setting {
+    fields: Fields,
+    /// Where each name first stands, once there are more than a few.
+    places: HashMap<String, usize>,
+}
+
+impl Setting {
+    /// As [`Fields::set`].
+    pub(crate) fn set(&mut self, name: String, value: Json) {
+        if self.fields.len() < FEW {
+            return self.fields.set(name, value);
+        }
+        if self.places.is_empty() {
+            for (place, (name, _)) in self.fields.0.iter().enumerate() {
+                self.places.entry(name.clone()).or_insert(place);
+            }
+        }
+        match self.places.get(&name).and_then(|place| self.fields.0.get_mut(*place)) {
+            Some((_, own)) => *own = value,
+            None => {
+                self.places.insert(name.clone(), self.fields.len());
+                self.fields.push(name, value);
+            }
+        }
+    }
+
+    /// As [`Fields::merge`].
+    pub(crate) fn merge(&mut self, other: Fields) {
+        if self.fields.is_empty() {
+            self.fields = other;
+        } else {
+            other.0.into_iter().for_each(|(name, value)| self.set(name, value));
+        }
+    }
+
+    pub(crate) fn done(self) -> Fields {
+        self.fields
     }
 }

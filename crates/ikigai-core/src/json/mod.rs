@@ -31,6 +31,7 @@ use serde_json::{Map, Value};
 pub use arguments::Arguments;
 pub(crate) use arguments::ReadArguments;
 pub use fields::Fields;
+pub(crate) use fields::Setting;
 pub(crate) use scan::{Excess, check_shape, end_of_string};
 
 /// The name by which serde_json knows that raw text is wanted.

@@ -1,6 +1,9 @@
 //! The names that version 1 of the format's JSON wrote side by side, and where each belongs.
 
+use std::borrow::Cow;
+
 use super::Entry;
+use crate::json::Setting;
 use crate::{Fields, Json};
 
 /// Names of state, whichever dialect they are of.
@@ -113,16 +116,41 @@ const SHAPE: [&str; 93] = [
     "string",
 ];
 
-/// Reads one name below a dialect's name.
-pub(super) fn read(entry: &mut Entry, name: String, value: Json) {
-    let inner = |value: &Json| value.to::<Fields>().ok();
-    match (name.as_str(), inner(&value)) {
-        ("extra", Some(fields)) => entry.extra.merge(fields),
-        ("response", Some(fields)) => entry.answer.merge(fields),
-        ("shape", Some(fields)) => entry.shape.merge(fields),
-        (known, _) if STATE.contains(&known) => entry.state.set(name, value),
-        (known, _) if is_shape(known) => entry.shape.set(name, value),
-        _ => entry.extra.set(name, value),
+/// What stands below a dialect's name while it is read.
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) dialect: Cow<'static, str>,
+    state: Setting,
+    extra: Setting,
+    answer: Setting,
+    shape: Setting,
+}
+
+impl Reading {
+    pub(super) fn new(dialect: Cow<'static, str>) -> Self {
+        let [state, extra, answer, shape] = Default::default();
+        Reading { dialect, state, extra, answer, shape }
+    }
+
+    /// Reads one name below a dialect's name.
+    pub(super) fn read(&mut self, name: String, value: Json) {
+        let part = match name.as_str() {
+            "extra" => Some(&mut self.extra),
+            "response" => Some(&mut self.answer),
+            "shape" => Some(&mut self.shape),
+            _ => None,
+        };
+        match part.and_then(|part| Some((part, value.to::<Fields>().ok()?))) {
+            Some((part, fields)) => part.merge(fields),
+            None if STATE.contains(&name.as_str()) => self.state.set(name, value),
+            None if is_shape(&name) => self.shape.set(name, value),
+            None => self.extra.set(name, value),
+        }
+    }
+
+    pub(super) fn done(self) -> Entry {
+        let Reading { dialect, state, extra, answer, shape } = self;
+        Entry { dialect, state: state.done(), extra: extra.done(), answer: answer.done(), shape: shape.done() }
     }
 }
 

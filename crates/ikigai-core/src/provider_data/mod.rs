@@ -4,11 +4,15 @@ mod legacy;
 
 use std::borrow::Cow;
 
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
+use self::legacy::Reading;
 use crate::{Dialect, Fields, Json};
+
+/// The most dialect names in one document: each is looked for among the others.
+const MOST_DIALECTS: usize = 64;
 
 /// Data of single dialects that the format has no field for, kept in its place and sent back unchanged.
 ///
@@ -231,6 +235,58 @@ impl Serialize for ProviderData {
     }
 }
 
+impl ProviderData {
+    /// Reads the state of known dialects and nothing else. A stranger may have written it: what is not state is not kept,
+    /// not even for a moment.
+    pub(crate) fn read_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct States;
+        struct State<'d>(Dialect, &'d mut ProviderData);
+        impl<'de> Visitor<'de> for States {
+            type Value = ProviderData;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object with one object for each dialect")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ProviderData, A::Error> {
+                let mut data = ProviderData::default();
+                while let Some(name) = map.next_key::<Cow<'de, str>>()? {
+                    match name.parse() {
+                        Ok(dialect) => map.next_value_seed(State(dialect, &mut data))?,
+                        Err(_) => drop(map.next_value::<IgnoredAny>()?),
+                    }
+                }
+                Ok(data)
+            }
+        }
+        impl<'de> DeserializeSeed<'de> for State<'_> {
+            type Value = ();
+
+            fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+                deserializer.deserialize_map(self)
+            }
+        }
+        impl<'de> Visitor<'de> for State<'_> {
+            type Value = ();
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+                while let Some(name) = map.next_key::<Cow<'de, str>>()? {
+                    match legacy::STATE.contains(&name.as_ref()) {
+                        true => self.1.set_part(self.0, Part::State, name, map.next_value::<Json>()?),
+                        false => drop(map.next_value::<IgnoredAny>()?),
+                    }
+                }
+                Ok(())
+            }
+        }
+        deserializer.deserialize_map(States)
+    }
+}
+
 impl<'de> Deserialize<'de> for ProviderData {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Entries;
@@ -242,16 +298,23 @@ impl<'de> Deserialize<'de> for ProviderData {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ProviderData, A::Error> {
-                let mut data = ProviderData::default();
+                let mut readings: Vec<Reading> = Vec::new();
                 while let Some((name, fields)) = map.next_entry::<String, Fields>()? {
                     let known = name.parse().map(Dialect::as_str);
-                    let entry = data.own(known.map_or(Cow::Owned(name), Cow::Borrowed));
-                    for (name, value) in fields {
-                        legacy::read(entry, name, value);
+                    let dialect = known.map_or(Cow::Owned(name), Cow::Borrowed);
+                    let place = readings.iter().position(|reading| reading.dialect == dialect);
+                    if place.is_none() && readings.len() == MOST_DIALECTS {
+                        return Err(A::Error::custom(format!("there are not more than {MOST_DIALECTS} dialects")));
                     }
+                    let mut reading = match place {
+                        Some(place) => readings.remove(place),
+                        None => Reading::new(dialect),
+                    };
+                    fields.into_iter().for_each(|(name, value)| reading.read(name, value));
+                    readings.insert(place.unwrap_or(readings.len()), reading);
                 }
-                data.entries.retain(|entry| !entry.is_empty());
-                Ok(data)
+                let entries = readings.into_iter().map(Reading::done);
+                Ok(ProviderData { entries: entries.filter(|entry| !entry.is_empty()).collect() })
             }
         }
         deserializer.deserialize_map(Entries)

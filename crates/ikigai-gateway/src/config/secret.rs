@@ -1,6 +1,11 @@
 //! Secrets by reference: `env:NAME`, `file:PATH`.
 
+use std::io::{Error, Read as _};
+
 use ikigai::config::Environment;
+
+/// The longest secret, in bytes. Some files have no end.
+const LONGEST: u64 = 64 << 10;
 
 /// A secret, and how it was given.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,7 +30,7 @@ pub(super) fn resolve(reference: &str, environment: &Environment) -> Result<Secr
         return value.map(by_reference).ok_or_else(|| format!("the variable {} is not set", name.trim()));
     }
     if let Some(path) = reference.strip_prefix("file:") {
-        let text = std::fs::read_to_string(path.trim()).map_err(|error| format!("cannot read {path}: {error}"))?;
+        let text = read(path.trim()).map_err(|error| format!("cannot read {path}: {error}"))?;
         let value = text.trim();
         return if value.is_empty() { Err(format!("{path} is empty")) } else { Ok(by_reference(value.to_owned())) };
     }
@@ -33,4 +38,12 @@ pub(super) fn resolve(reference: &str, environment: &Environment) -> Result<Secr
         return Err("is empty; use `env:NAME` or `file:PATH`".to_owned());
     }
     Ok(Secret { value: reference.to_owned(), given: Given::Inline })
+}
+
+fn read(path: &str) -> Result<String, Error> {
+    let mut text = String::new();
+    if std::fs::File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)? as u64 > LONGEST {
+        return Err(Error::other(format!("it has more than {LONGEST} bytes")));
+    }
+    Ok(text)
 }

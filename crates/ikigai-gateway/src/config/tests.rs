@@ -139,3 +139,10 @@ fn only_some_settings_need_a_restart() {
     assert_eq!(config("").needs_restart(&config("strict = true")), None);
     assert_eq!(config("").needs_restart(&config("listen = \"127.0.0.1:1\"")), Some("listen"));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_secret_without_end_is_not_read_to_its_end() {
+    let error = read("auth.keys = [\"file:/dev/zero\"]").unwrap_err();
+    assert_eq!(error, "g.toml:1:14: auth.keys[0]: cannot read /dev/zero: it has more than 65536 bytes");
+}

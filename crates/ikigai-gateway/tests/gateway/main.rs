@@ -8,6 +8,7 @@
 )]
 
 mod answers;
+mod attacks;
 mod bad_input;
 mod faults;
 mod hygiene;

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::task::{Poll, ready};
 
 use bytes::Bytes;
-use flate2::write::MultiGzDecoder;
+use flate2::write::GzDecoder;
 use http::{HeaderMap, header};
 
 use super::{Body, Failure, TransportError};
@@ -14,6 +14,8 @@ use crate::error::Error;
 const STEP: usize = 1 << 10;
 /// So much may unpack at any ratio: short texts of one letter shrink to next to nothing.
 const FREE: usize = 1 << 20;
+/// How many archives may follow each other. An empty one has twenty bytes, and takes as long as many times as much text.
+const MOST_ARCHIVES: usize = 4096;
 /// How many steps are taken without a byte coming out, before others have a turn.
 const STEPS: usize = 64;
 
@@ -38,7 +40,7 @@ pub fn unpack(body: Body, headers: &mut HeaderMap, ratio: usize) -> Result<Body,
 
 /// A body out of gzip. One that unpacks to more than `ratio` times its size is refused.
 fn unpacked(mut body: Body, ratio: usize) -> Body {
-    let mut decoder = MultiGzDecoder::new(Vec::new());
+    let mut decoder = Archives { decoder: GzDecoder::new(Vec::new()), count: 1 };
     let mut packed = Bytes::new();
     let (mut taken, mut given) = (0_usize, 0_usize);
     let mut over = false;
@@ -55,20 +57,20 @@ fn unpacked(mut body: Body, ratio: usize) -> Body {
                     None => {
                         over = true;
                         // Nothing at all is no archive, but an empty body.
-                        outcome = if taken == 0 { Ok(()) } else { decoder.try_finish().map_err(|_| cut_off()) };
+                        outcome = if taken == 0 { Ok(()) } else { decoder.decoder.try_finish().map_err(|_| cut_off()) };
                     }
                 }
             }
             let step = packed.split_to(packed.len().min(STEP));
             taken = taken.saturating_add(step.len());
             if outcome.is_ok() && !step.is_empty() {
-                outcome = decoder.write_all(&step).map_err(|_| damaged());
+                outcome = decoder.unpack(&step);
                 if outcome.is_ok() && packed.is_empty() {
                     // What has come is shown at once: more may take its time.
-                    outcome = decoder.flush().map_err(|_| damaged());
+                    outcome = decoder.decoder.flush().map_err(|_| damaged());
                 }
             }
-            let plain = std::mem::take(decoder.get_mut());
+            let plain = std::mem::take(decoder.decoder.get_mut());
             given = given.saturating_add(plain.len());
             if given > FREE && given / ratio.max(1) > taken {
                 outcome = Err(bomb(ratio));
@@ -86,6 +88,39 @@ fn unpacked(mut body: Body, ratio: usize) -> Body {
         cx.waker().wake_by_ref();
         Poll::Pending
     })
+}
+
+/// Archives that follow each other, as if they were one.
+struct Archives {
+    decoder: GzDecoder<Vec<u8>>,
+    count: usize,
+}
+
+impl Archives {
+    fn unpack(&mut self, mut packed: &[u8]) -> Result<(), TransportError> {
+        while !packed.is_empty() {
+            match self.decoder.write(packed) {
+                // This one is over, and another one begins.
+                Ok(0) if self.count < MOST_ARCHIVES => {
+                    self.decoder.try_finish().map_err(|_| damaged())?;
+                    self.decoder = GzDecoder::new(std::mem::take(self.decoder.get_mut()));
+                    self.count += 1;
+                    let taken = self.decoder.write(packed).map_err(|_| damaged())?;
+                    if taken == 0 {
+                        return Err(damaged());
+                    }
+                    packed = packed.get(taken..).unwrap_or_default();
+                }
+                Ok(0) => {
+                    let told = format!("the answer is more than {MOST_ARCHIVES} compressed archives");
+                    return Err(TransportError::new(Failure::TooLarge, told));
+                }
+                Ok(taken) => packed = packed.get(taken..).unwrap_or_default(),
+                Err(_) => return Err(damaged()),
+            }
+        }
+        Ok(())
+    }
 }
 
 fn damaged() -> TransportError {
@@ -129,6 +164,15 @@ mod tests {
         let twice = [packed(b"one, "), packed(b"two")].concat();
         assert_eq!(read(&twice, 5).await.unwrap(), "one, two", "archives may follow each other");
         assert_eq!(read(b"", 5).await.unwrap(), "");
+    }
+
+    #[tokio::test]
+    async fn archives_without_anything_in_them_have_an_end() {
+        let some = [packed(b"").repeat(4000), packed(b"text")].concat();
+        assert_eq!(read(&some, 1 << 20).await.unwrap(), "text");
+        let many = [packed(b"").repeat(5000), packed(b"text")].concat();
+        let error = read(&many, 1 << 20).await.unwrap_err();
+        assert_eq!(error, "the answer is more than 4096 compressed archives");
     }
 
     #[tokio::test]

@@ -6,6 +6,7 @@ use http::Uri;
 use ikigai_core::Dialect;
 
 use crate::error::Reason;
+use crate::redact::plain;
 
 /// Parameters that clients put their keys into.
 const KEYS: [&str; 5] = ["key", "api_key", "api-key", "access_token", "token"];
@@ -47,7 +48,8 @@ pub(super) fn address(base: &str, dialect: Dialect, path: &str) -> Result<Uri, R
 /// A caller's query without what may be a key: ours goes into a header, and theirs is not for the provider.
 fn without_keys(query: &str) -> Cow<'_, str> {
     let is_key = |pair: &str| {
-        let name = pair.split_once('=').map_or(pair, |(name, _)| name);
+        // However its letters are spelled: the provider reads them all the same.
+        let name = plain(pair.split_once('=').map_or(pair, |(name, _)| name));
         KEYS.iter().any(|key| name.eq_ignore_ascii_case(key))
     };
     if query.split('&').any(is_key) {
@@ -125,6 +127,7 @@ mod tests {
                 "http://h/v1beta/models?pageToken=a",
             ),
             ("http://h/v1beta", Dialect::Gemini, "/models?key=theirs", "http://h/v1beta/models"),
+            ("http://h/v1beta", Dialect::Gemini, "/models?%6Bey=theirs&a%70i_key=theirs", "http://h/v1beta/models"),
         ] {
             assert_eq!(address(base, dialect, path).unwrap().to_string(), expected);
         }

@@ -13,6 +13,9 @@ use crate::transport::{Body, Extent, Failure, TransportError, guarded, unpack, w
 /// The longest failure that is read: its beginning says what failed.
 const LONGEST_FAILURE: usize = 64 << 10;
 
+/// So many characters of an address that the API has moved to are told.
+const LONGEST_ADDRESS: usize = 200;
+
 /// A try that failed.
 struct Failed {
     error: Error,
@@ -176,6 +179,11 @@ impl Upstream {
         if parts.status.is_redirection() {
             return Err(Failed::before(moved(parts.status, &parts.headers)));
         }
+        // A status that refuses nothing: the request may have been taken all the same.
+        if !parts.status.is_client_error() && !parts.status.is_server_error() {
+            let told = format!("the server answered with status {}, which is no answer", parts.status.as_u16());
+            return Err(Failed::after(ikigai_core::Error::protocol(told)));
+        }
         // What comes in another form than asked for says nothing, but the status does.
         let body = unpack(body, &mut parts.headers, bounds.ratio).unwrap_or_else(|_| Body::whole(""));
         let status = parts.status;
@@ -249,7 +257,7 @@ fn redacted(mut error: TransportError, secrets: &Secrets) -> TransportError {
 /// Redirects are not followed: the key would go along. The address has to be set anew.
 fn moved(status: StatusCode, headers: &HeaderMap) -> Error {
     let to = headers.get(header::LOCATION).and_then(|value| value.to_str().ok()).unwrap_or("nowhere");
-    let to = to.split(['?', '#']).next().unwrap_or(to);
+    let to: String = to.split(['?', '#']).next().unwrap_or(to).chars().take(LONGEST_ADDRESS).collect();
     let mut error = ikigai_core::Error::invalid_request(format!(
         "the API has moved to {to}; redirects are not followed, so change the base URL"
     ));

@@ -1,5 +1,7 @@
 //! Messages and their blocks.
 
+use std::collections::HashSet;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ikigai_core::catalog::rules_for;
@@ -159,13 +161,15 @@ pub(super) fn calls_answered(wire: &Wire<'_>) -> Result<(), Refusal> {
         if messages.get(n + 1).is_some_and(|next| word(next, "role") == "assistant") {
             continue;
         }
+        let answered: HashSet<&str> = turn_after(messages, n)
+            .filter(|block| is(block, "tool_result"))
+            .map(|block| word(block, "tool_use_id"))
+            .collect();
         let missing: Vec<&str> = super::blocks(message)
             .iter()
             .filter(|block| is(block, "tool_use"))
             .map(|block| word(block, "id"))
-            .filter(|id| {
-                !turn_after(messages, n).any(|block| is(block, "tool_result") && word(block, "tool_use_id") == *id)
-            })
+            .filter(|id| !answered.contains(id))
             .collect();
         if !missing.is_empty() {
             return Err(invalid(format!(
@@ -179,21 +183,27 @@ pub(super) fn calls_answered(wire: &Wire<'_>) -> Result<(), Refusal> {
 
 pub(super) fn results_called(wire: &Wire<'_>) -> Result<(), Refusal> {
     let messages = wire.list("messages");
-    for (n, m, block) in all(wire).filter(|(_, _, block)| is(block, "tool_result")) {
-        let id = word(block, "tool_use_id");
-        let before = messages.get(..n).unwrap_or_default();
-        let called = before
-            .iter()
-            .rev()
-            .skip_while(|message| word(message, "role") == "user")
-            .take_while(|message| word(message, "role") == "assistant")
-            .flat_map(super::blocks)
-            .any(|block| is(block, "tool_use") && word(block, "id") == id);
-        if !called {
-            return Err(invalid(format!(
-                "messages.{n}.content.{m}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message."
-            )));
+    // The calls of the assistant's last turn, which may be several messages.
+    let (mut calls, mut last): (HashSet<&str>, &str) = (HashSet::new(), "");
+    for (n, message) in messages.iter().enumerate() {
+        let blocks = super::blocks(message).iter();
+        for (m, block) in blocks.clone().enumerate().filter(|(_, block)| is(block, "tool_result")) {
+            let id = word(block, "tool_use_id");
+            if !calls.contains(id) {
+                return Err(invalid(format!(
+                    "messages.{n}.content.{m}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message."
+                )));
+            }
         }
+        let role = word(message, "role");
+        if role != "user" {
+            if role != "assistant" || last != "assistant" {
+                calls.clear();
+            }
+            let made = blocks.filter(|block| role == "assistant" && is(block, "tool_use"));
+            calls.extend(made.map(|block| word(block, "id")));
+        }
+        last = role;
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Messages and their parts.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::{Refusal, Wire, invalid, openai};
@@ -97,9 +99,9 @@ pub(super) fn images(wire: &Wire<'_>) -> Result<(), Refusal> {
 
 pub(super) fn calls_answered(wire: &Wire<'_>) -> Result<(), Refusal> {
     let messages = wire.list("messages");
-    for (n, message) in messages.iter().enumerate() {
+    for (n, message) in messages.iter().enumerate().filter(|(_, message)| !list(message, "tool_calls").is_empty()) {
         let behind = messages.get(n + 1..).unwrap_or_default();
-        let answered: Vec<&str> = behind
+        let answered: HashSet<&str> = behind
             .iter()
             .take_while(|message| word(message, "role") == "tool")
             .map(|message| word(message, "tool_call_id"))
@@ -122,11 +124,13 @@ pub(super) fn calls_answered(wire: &Wire<'_>) -> Result<(), Refusal> {
 
 pub(super) fn results_called(wire: &Wire<'_>) -> Result<(), Refusal> {
     let messages = wire.list("messages");
-    for (n, message) in messages.iter().enumerate().filter(|(_, message)| word(message, "role") == "tool") {
-        let before = messages.get(..n).unwrap_or_default();
-        let caller = before.iter().rev().find(|message| word(message, "role") != "tool");
-        let id = word(message, "tool_call_id");
-        let called = caller.is_some_and(|caller| list(caller, "tool_calls").iter().any(|call| word(call, "id") == id));
+    let mut calls: HashSet<&str> = HashSet::new();
+    for (n, message) in messages.iter().enumerate() {
+        if word(message, "role") != "tool" {
+            calls = list(message, "tool_calls").iter().map(|call| word(call, "id")).collect();
+            continue;
+        }
+        let called = calls.contains(word(message, "tool_call_id"));
         if !called {
             let message = "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
             return Err(invalid(message).at(format!("messages.[{n}].role"), None));

@@ -1,5 +1,7 @@
 //! Input items, tools, output format.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::{Refusal, Wire, invalid, openai};
@@ -146,9 +148,10 @@ fn goes_on(wire: &Wire<'_>) -> bool {
 }
 
 pub(super) fn calls_answered(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let answered: HashSet<&str> = of_kind(wire, "function_call_output").map(|output| word(output, "call_id")).collect();
     for call in of_kind(wire, "function_call") {
         let id = word(call, "call_id");
-        if !of_kind(wire, "function_call_output").any(|output| word(output, "call_id") == id) {
+        if !answered.contains(id) {
             return Err(invalid(format!("No tool output found for function call {id}.")).at("input", None));
         }
     }
@@ -159,9 +162,10 @@ pub(super) fn results_called(wire: &Wire<'_>) -> Result<(), Refusal> {
     if goes_on(wire) {
         return Ok(());
     }
+    let called: HashSet<&str> = of_kind(wire, "function_call").map(|call| word(call, "call_id")).collect();
     for output in of_kind(wire, "function_call_output") {
         let id = word(output, "call_id");
-        if !of_kind(wire, "function_call").any(|call| word(call, "call_id") == id) {
+        if !called.contains(id) {
             let message = format!("No tool call found for function call output with call_id {id}.");
             return Err(invalid(message).at("input", None));
         }

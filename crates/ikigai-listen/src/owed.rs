@@ -1,0 +1,254 @@
+//! What a connection owes its client, and what the client leaves lying.
+//!
+//! Over HTTP/1, a client that does not read stops the connection's writes, and one that does not ask runs into the limit on
+//! heads. HTTP/2 has windows of its own for each answer, and pings, so a connection may be alive in which nothing moves.
+
+use std::future::{self, Future};
+use std::io::IoSlice;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::{Buf, Bytes};
+use http::{Request, Response, Version};
+use http_body::{Body, Frame, SizeHint};
+use hyper::service::Service;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// How many times as long as for a head an HTTP/2 connection may stay open between two requests.
+const BETWEEN: u32 = 10;
+
+/// The requests of one connection that are not answered yet, or whose answers the client has not taken.
+#[derive(Debug, Clone)]
+pub(crate) struct Ledger(Arc<Entries>);
+
+#[derive(Debug)]
+struct Entries {
+    opened: Instant,
+    /// The first request came.
+    asked: Notify,
+    is_http2: AtomicBool,
+    /// Those of HTTP/2 alone.
+    owed: Mutex<Vec<Weak<Owed>>>,
+}
+
+/// One answer, until the client has taken it.
+#[derive(Debug)]
+struct Owed {
+    opened: Instant,
+    /// The pieces that lie ready for the client.
+    pieces: AtomicUsize,
+    /// When the client last took something, or was first offered something: milliseconds since the connection was opened.
+    moved: AtomicU64,
+}
+
+impl Ledger {
+    pub(crate) fn new() -> Self {
+        Ledger(Arc::new(Entries {
+            opened: Instant::now(),
+            asked: Notify::new(),
+            is_http2: AtomicBool::new(false),
+            owed: Mutex::default(),
+        }))
+    }
+
+    /// A service that writes its requests into the ledger.
+    pub(crate) fn keep<S>(&self, service: S) -> Kept<S> {
+        Kept { service, ledger: self.clone() }
+    }
+
+    /// Waits until the connection is worth nothing any more: it has brought no request for too long, or its client takes
+    /// nothing of an answer.
+    pub(crate) async fn lapsed(&self, head: Duration, write: Duration) {
+        // The version of HTTP may take as long to be told as the first head.
+        if tokio::time::timeout(head.saturating_mul(2), self.0.asked.notified()).await.is_err() {
+            return;
+        }
+        if !self.0.is_http2.load(Ordering::Relaxed) {
+            // HTTP/1 has its own limits.
+            future::pending::<()>().await;
+        }
+        let between = head.saturating_mul(BETWEEN);
+        let mut quiet_since = None;
+        loop {
+            tokio::time::sleep((write.min(between) / 4).max(Duration::from_millis(10))).await;
+            let owed = self.owed();
+            if owed.iter().any(|owed| owed.is_left_lying(write)) {
+                return;
+            }
+            match quiet_since {
+                _ if !owed.is_empty() => quiet_since = None,
+                None => quiet_since = Some(Instant::now()),
+                Some(since) if since.elapsed() > between => return,
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// What is still owed. What is not is forgotten.
+    fn owed(&self) -> Vec<Arc<Owed>> {
+        let mut owed = self.0.owed.lock().unwrap_or_else(PoisonError::into_inner);
+        owed.retain(|owed| owed.strong_count() > 0);
+        owed.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Writes down that a request came.
+    fn asked(&self, version: Version) -> Option<Arc<Owed>> {
+        let owed = (version == Version::HTTP_2).then(|| {
+            self.0.is_http2.store(true, Ordering::Relaxed);
+            let owed = Arc::new(Owed { opened: self.0.opened, pieces: AtomicUsize::new(0), moved: AtomicU64::new(0) });
+            let mut all = self.0.owed.lock().unwrap_or_else(PoisonError::into_inner);
+            // Those that are over are forgotten before there are many of them.
+            if all.len() == all.capacity() {
+                all.retain(|owed| owed.strong_count() > 0);
+            }
+            all.push(Arc::downgrade(&owed));
+            owed
+        });
+        self.0.asked.notify_one();
+        owed
+    }
+}
+
+impl Owed {
+    fn now(&self) -> u64 {
+        u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The client took something, or is offered more.
+    fn moves(&self) {
+        self.moved.store(self.now(), Ordering::Relaxed);
+    }
+
+    fn is_left_lying(&self, limit: Duration) -> bool {
+        let still = Duration::from_millis(self.now().saturating_sub(self.moved.load(Ordering::Relaxed)));
+        self.pieces.load(Ordering::Relaxed) > 0 && still > limit
+    }
+}
+
+/// A service whose requests are in a ledger.
+#[derive(Debug)]
+pub(crate) struct Kept<S> {
+    service: S,
+    ledger: Ledger,
+}
+
+/// An answer that is being made.
+#[derive(Debug)]
+pub(crate) struct Answering<F> {
+    answer: F,
+    owed: Option<Arc<Owed>>,
+}
+
+/// The body of an answer that is in a ledger, if it goes out over HTTP/2.
+#[derive(Debug)]
+pub(crate) struct Owing<B> {
+    body: B,
+    owed: Option<Arc<Owed>>,
+}
+
+/// A piece of an answer, until it has gone out.
+#[derive(Debug)]
+pub(crate) struct Piece<D> {
+    data: D,
+    owed: Option<Arc<Owed>>,
+}
+
+impl<S, I, B> Service<Request<I>> for Kept<S>
+where
+    S: Service<Request<I>, Response = Response<B>>,
+    S::Future: Unpin,
+{
+    type Response = Response<Owing<B>>;
+    type Error = S::Error;
+    type Future = Answering<S::Future>;
+
+    fn call(&self, request: Request<I>) -> Self::Future {
+        let owed = self.ledger.asked(request.version());
+        Answering { answer: self.service.call(request), owed }
+    }
+}
+
+impl<F, B, E> Future for Answering<F>
+where
+    F: Future<Output = Result<Response<B>, E>> + Unpin,
+{
+    type Output = Result<Response<Owing<B>>, E>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let answer = ready!(Pin::new(&mut self.answer).poll(cx));
+        let owed = self.owed.take();
+        Poll::Ready(answer.map(|response| response.map(|body| Owing { body, owed })))
+    }
+}
+
+impl<B: Body + Unpin> Body for Owing<B> {
+    type Data = Piece<B::Data>;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(|data| Piece::new(data, self.owed.clone())))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl<D> Piece<D> {
+    fn new(data: D, owed: Option<Arc<Owed>>) -> Self {
+        if let Some(owed) = &owed {
+            owed.moves();
+            owed.pieces.fetch_add(1, Ordering::Relaxed);
+        }
+        Piece { data, owed }
+    }
+}
+
+impl<D> Drop for Piece<D> {
+    fn drop(&mut self) {
+        if let Some(owed) = &self.owed {
+            owed.moves();
+            owed.pieces.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<D: Buf> Buf for Piece<D> {
+    fn remaining(&self) -> usize {
+        self.data.remaining()
+    }
+
+    fn chunk(&self) -> &[u8] {
+        self.data.chunk()
+    }
+
+    fn chunks_vectored<'a>(&'a self, pieces: &mut [IoSlice<'a>]) -> usize {
+        self.data.chunks_vectored(pieces)
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.data.advance(count);
+        if let Some(owed) = &self.owed {
+            owed.moves();
+        }
+    }
+
+    fn copy_to_bytes(&mut self, length: usize) -> Bytes {
+        if let Some(owed) = &self.owed {
+            owed.moves();
+        }
+        self.data.copy_to_bytes(length)
+    }
+}
