@@ -162,7 +162,7 @@ fn explicit_budgets_have_words() {
     assert_eq!(words("gemini-2.5-pro", Thinking::budget(-1)), "Thinking: as much as the model chooses");
     assert_eq!(
         words("o3", Thinking::budget(5_000)),
-        "⚠ This model takes levels, not budgets; low is sent for 5000 tokens | Thinking: low effort (~20% of output budget) | Recommended output buffer: 25,000 tokens"
+        "⚠ This model accepts levels, not budgets; low is sent for 5000 tokens | Thinking: low effort (~20% of output budget) | Recommended output buffer: 25,000 tokens"
     );
     assert_eq!(words("claude-sonnet-4-5", Thinking::budget(0)), "Thinking: off");
 }

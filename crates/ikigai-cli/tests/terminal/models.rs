@@ -17,11 +17,11 @@ fn picker(columns: u16) {
     terminal.wait("gpt54mini/high▏");
     terminal.wait("❯ gpt-5.4-mini");
     // What the switch costs is told before it happens.
-    terminal.wait("stays behind");
+    terminal.wait("is left out");
     shot("picker-narrowed", terminal.screen());
     terminal.key("Enter");
     let screen = terminal.settled("Switched to OpenAI gpt-5.4-mini");
-    assert!(screen.contains("stays behind"), "{screen}");
+    assert!(screen.contains("is left out"), "{screen}");
     // Cancelled, all is as it was; Tab opens it, too.
     terminal.text("/model gemi");
     terminal.key("Tab");

@@ -79,7 +79,7 @@ async fn wrong_methods_paths_and_types_are_named() {
         ("POST", "/v1/nothing", &[key], 404, "/v1/chat/completions"),
         ("GET", "/v1/responses/resp_1", &[key], 404, "stored"),
         ("POST", "/v1/images/generations", &[key], 404, "does not pass on image generation"),
-        ("POST", "/v1/audio/transcriptions", &[key], 404, "ask the provider itself"),
+        ("POST", "/v1/audio/transcriptions", &[key], 404, "ask the provider directly"),
         ("POST", "/v1/messages", &[key, ("content-type", "text/plain")], 415, "application/json"),
     ] {
         let body = if method == "POST" { "{}" } else { "" };

@@ -233,7 +233,7 @@ async fn a_program_that_fails_is_told_with_its_last_words_but_not_its_secrets() 
 async fn a_program_that_is_not_there_is_named_with_the_way_out() {
     let error = Server::command("no-such-program", ["-y"]).connect().await.unwrap_err();
     let told = "the MCP server `no-such-program -y` cannot be started: there is no program `no-such-program`; install it, or \
-                give its whole path";
+                give its full path";
     assert_eq!((error.to_string().as_str(), error.kind()), (told, ErrorKind::NotFound));
     let error = Server::command(program(), [""]).current_dir("/no/such/folder").connect().await.unwrap_err();
     assert!(error.to_string().ends_with("cannot be started: there is no folder /no/such/folder"), "{error}");

@@ -97,9 +97,9 @@ fn thinking_of_others_and_thinking_without_state_is_never_made_up_as_reasoning()
         losses(&wire),
         [
             "thinking at messages[1].content[0]: thinking of another provider is left out",
-            "thinking at messages[1].content[1]: thinking goes back only with the seal that it came with, and this has \
+            "thinking at messages[1].content[1]: thinking can only go back with its original seal, and this has \
              none; it is left out",
-            "thinking at messages[1].content[4]: thinking state of another provider (gemini) stays behind",
+            "thinking at messages[1].content[4]: thinking state of another provider (gemini) is left out",
             "thinking at messages[1].content[2]: reasoning goes back only as the provider encrypted it, and this has \
              none; it is left out",
         ]
