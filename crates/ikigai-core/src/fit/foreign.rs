@@ -7,7 +7,7 @@ use std::str::FromStr as _;
 use super::issuer::Issuer;
 use super::{FittedBlock, Fitting, Place, StateUse};
 use crate::dialect::hosted;
-use crate::{Block, Dialect, Fields, Loss, LossCode, Other, Part, ProviderData, Text};
+use crate::{Block, Dialect, Fields, Json, Loss, LossCode, Other, Part, ProviderData, Text};
 
 impl Fitting<'_> {
     /// Notes the wire fields that only other dialects know, once for each place: those that are lost, and those that
@@ -17,8 +17,8 @@ impl Fitting<'_> {
         for (dialect, extra) in data.parts(Part::Extra).filter(|(name, _)| *name != self.dialect.as_str()) {
             let neutral = Dialect::from_str(dialect).map_or(&[][..], |dialect| dialect.abilities().neutral);
             let said = extra.iter().filter(|(_, value)| !value.is_null());
-            let (no_loss, loss): (Vec<_>, Vec<_>) =
-                said.partition(|(name, value)| neutral.iter().any(|field| field.fits(name, value)));
+            let (no_loss, loss): (Vec<_>, Vec<_>) = said
+                .partition(|(name, value)| is_empty_list(value) || neutral.iter().any(|field| field.fits(name, value)));
             for (fields, known) in [(loss, &mut lost), (no_loss, &mut idle)] {
                 let names: Vec<&str> = fields.into_iter().map(|(name, _)| name).collect();
                 if !names.is_empty() {
@@ -95,6 +95,11 @@ impl Fitting<'_> {
         self.losses.push(Loss::new(LossCode::ForeignContent, "other", place.to_string(), why));
         false
     }
+}
+
+/// A list that holds nothing, as clients send them for what they do not use.
+fn is_empty_list(value: &Json) -> bool {
+    value.value().as_array().is_some_and(Vec::is_empty)
 }
 
 /// Whether there is more than the id of an item, which nobody wants back without the rest.

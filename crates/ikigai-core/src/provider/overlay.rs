@@ -7,6 +7,7 @@ use toml::Spanned;
 
 use super::base_url::is_url;
 use super::{Provider, Providers};
+use crate::Dialect;
 use crate::catalog::rows::{FileError, from_toml};
 
 impl Providers {
@@ -67,8 +68,28 @@ impl Provider {
         row.id = self.id.clone();
         if given.iter().any(|key| key == "base_url") {
             row.base_url = Cow::Owned(row.configured(&row.base_url, row.dialect));
+            row.also = self.moved(&row);
         }
         Ok(row)
+    }
+}
+
+impl Provider {
+    /// The further base URLs of `row`, which is this row at another address: those that begin with the old one begin with the new
+    /// one, as with a variable, so that no dialect goes past a proxy. Those that `row` itself has are as they are.
+    fn moved(&self, row: &Provider) -> Cow<'static, [(Dialect, Cow<'static, str>)]> {
+        let own = self.base_url.as_ref();
+        let moved = row.also.iter().map(|(dialect, url)| {
+            let rest = url.strip_prefix(own).filter(|rest| !own.is_empty() && rest.starts_with('/'));
+            let url = match rest {
+                Some(rest) if self.also.iter().any(|below| *below == (*dialect, url.clone())) => {
+                    Cow::Owned(format!("{}{rest}", row.base_url.trim_end_matches('/')))
+                }
+                Some(_) | None => url.clone(),
+            };
+            (*dialect, url)
+        });
+        moved.collect()
     }
 }
 

@@ -312,6 +312,19 @@ fn a_users_row_goes_over_the_built_in_one() {
 }
 
 #[test]
+fn a_users_base_url_moves_those_that_begin_with_the_old_one() {
+    let url = |text: &str| {
+        let providers = Providers::shared().with_toml("my.toml", text).unwrap();
+        providers.find("google").unwrap().base_url_for(Dialect::OpenaiChat, unset).unwrap()
+    };
+    let moved = "[google]\nbase_url = \"http://proxy.example\"";
+    assert_eq!(url(moved), "http://proxy.example/v1beta/openai");
+    let own = "https://generativelanguage.googleapis.com/v1beta/openai";
+    assert_eq!(url("[google]\nname = \"G\""), own);
+    assert_eq!(url(&format!("{moved}\nalso.openai-chat = \"http://other.example/v1\"")), "http://other.example/v1");
+}
+
+#[test]
 fn a_users_new_row_is_completed() {
     let providers = Providers::shared()
         .with_toml("my.toml", "[my-server]\nbase_url = \"http://10.0.0.1:8000\"\nprefixes = \"my-\"")

@@ -110,6 +110,11 @@ impl Endpoint {
         if !matches!(version, "v1" | "v1beta" | "v1alpha") {
             return None;
         }
+        // Where Google serves OpenAI's API.
+        let (base, version, rest) = match (base, rest.strip_prefix("openai/")) {
+            (Base::Any | Base::Gemini, Some(rest)) if version != "v1" => (Base::Openai, "v1", rest),
+            _ => (base, version, rest),
+        };
         if matches!(base, Base::Any | Base::Gemini)
             && let Some(endpoint) = gemini(method, rest, query)
         {

@@ -29,6 +29,8 @@ fn paths_lead_to_their_endpoints() {
         ("POST /openai/v1/chat/completions/", endpoint(OpenaiChat, Verb::Generate, None)),
         ("POST /v1/responses", endpoint(OpenaiResponses, Verb::Generate, None)),
         ("POST /openai/v1/responses/input_tokens", endpoint(OpenaiResponses, Verb::CountTokens, None)),
+        ("POST /v1beta/openai/chat/completions", endpoint(OpenaiChat, Verb::Generate, None)),
+        ("POST /gemini/v1beta/openai/embeddings", endpoint(OpenaiChat, Verb::Embed, None)),
         ("GET /v1/responses/resp_1?include=x", endpoint(OpenaiResponses, retrieve("resp_1"), None)),
         ("GET /v1/responses/resp%5F1/", endpoint(OpenaiResponses, retrieve("resp_1"), None)),
         (
@@ -79,6 +81,7 @@ fn headers_and_bases_tell_the_lists_of_models_apart() {
         ("GET /v1beta/models/models%2Fm", &[], Gemini, Some("m")),
         ("GET /anthropic/v1/models", &[], Anthropic, None),
         ("GET /openai/v1/models/m", &["x-goog-api-key"], OpenaiChat, Some("m")),
+        ("GET /v1beta/openai/models", &[], OpenaiChat, None),
         ("GET /gemini/v1/models", &[], Gemini, None),
         ("GET /gemini/v1beta/models/m", &[], Gemini, Some("m")),
     ] {
@@ -96,6 +99,9 @@ fn other_paths_and_methods_are_unknown() {
         "PUT /v1/messages",
         "post /v1/messages",
         "POST /v1/messages/batches",
+        "POST /v1beta/openai/messages",
+        "POST /v1/openai/chat/completions",
+        "POST /anthropic/v1beta/openai/chat/completions",
         "POST /v2/messages",
         "POST /v1beta/messages",
         "POST /openai/v1/messages",

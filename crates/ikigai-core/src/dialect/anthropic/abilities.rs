@@ -2,7 +2,7 @@
 
 use crate::fit::{
     Abilities, AskedBy, AutomaticCache, AutomaticTaken, Beginning, CacheMarks, FirstCharacter, FormatStrict,
-    IdCharacters, IdRule, JsonMode, MarkRule, MarkTtl, NameRule, OutputLimit, Prefill, Repeats, Restricted,
+    IdCharacters, IdRule, JsonMode, MarkRule, MarkTtl, NameRule, Neutral, OutputLimit, Prefill, Repeats, Restricted,
     SchemaFormat, Seeds, Stops, StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid,
 };
 
@@ -39,7 +39,12 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     message_state: Support::Missing,
     system_messages: SystemMessages::AfterUser,
     stored: &[],
-    neutral: &[],
+    neutral: &[
+        Neutral::when("is_error", "false"),
+        // In how large pieces arguments are streamed.
+        Neutral::always("eager_input_streaming"),
+        Neutral::when("service_tier", r#""auto""#),
+    ],
     beginning: Beginning::User,
     prefill: Prefill { trailing_blanks: Support::Missing, beside_budget: Support::Missing },
     longest_cache_key: None,

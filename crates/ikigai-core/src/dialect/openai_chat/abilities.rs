@@ -44,6 +44,16 @@ pub(crate) const ABILITIES: Abilities = Abilities {
         Neutral::when("stream_options", r#"{"include_usage": true}"#),
         Neutral::when("stream_options", r#"{"include_usage": false}"#),
         Neutral::when("store", "false"),
+        // What holds without being said.
+        Neutral::when("n", "1"),
+        Neutral::when("logprobs", "false"),
+        Neutral::when("logit_bias", "{}"),
+        Neutral::when("modalities", r#"["text"]"#),
+        Neutral::when("service_tier", r#""auto""#),
+        Neutral::when("image_url.detail", r#""auto""#),
+        // Read as hints for the cache, and told as such where they are not taken.
+        Neutral::always("cache_control"),
+        Neutral::always("prompt_cache_breakpoint"),
         // Marks of OpenAI's clients on what they send back.
         Neutral::always("index"),
         Neutral::always("function.parsed_arguments"),

@@ -41,6 +41,9 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     stored: &["store", "previous_response_id", "conversation"],
     neutral: &[
         Neutral::when("store", "false"),
+        Neutral::when("background", "false"),
+        Neutral::when("service_tier", r#""auto""#),
+        Neutral::when("truncation", r#""disabled""#),
         Neutral::when("detail", r#""auto""#),
         // State is sealed for the client without being asked for.
         Neutral::when("include", r#"["reasoning.encrypted_content"]"#),

@@ -170,9 +170,9 @@ fn a_budget_is_fitted_into_the_output_limit() {
 #[test]
 fn foreign_fields_are_named_once_for_each_place() {
     let mut request = Request::new("some-model").user("Hello").user("There");
-    request.provider_data.set_part(Dialect::Gemini, Part::Extra, "safetySettings", serde_json::json!([]));
+    request.provider_data.set_part(Dialect::Gemini, Part::Extra, "safetySettings", serde_json::json!([{}]));
     request.provider_data.set_part(Dialect::Gemini, Part::Extra, "labels", serde_json::json!({}));
-    request.provider_data.set_part(Dialect::OpenaiChat, Part::Extra, "logit_bias", serde_json::json!({}));
+    request.provider_data.set_part(Dialect::OpenaiChat, Part::Extra, "logit_bias", serde_json::json!({"50256": -100}));
     request.messages[1].provider_data.set_part(Dialect::Gemini, Part::Extra, "x", true);
     request.messages[1].provider_data.set_part(Dialect::Gemini, Part::Shape, "role", true);
     let whys = |dialect| {
@@ -189,6 +189,37 @@ fn foreign_fields_are_named_once_for_each_place() {
         ]
     );
     assert_eq!(whys(Dialect::Gemini), ["provider_data: only openai-chat knows logit_bias; left out"]);
+}
+
+/// What clients send although it says nothing: LangChain and the OpenAI Agents SDK (empty lists), LiteLLM (`n`), the SDKs of Anthropic
+/// (`is_error`, `eager_input_streaming`).
+#[test]
+fn fields_that_say_nothing_are_no_loss() {
+    let mut request = Request::new("some-model").user("Hello");
+    let empty = serde_json::json!([]);
+    for (dialect, name, value) in [
+        (Dialect::OpenaiChat, "tools", empty.clone()),
+        (Dialect::OpenaiChat, "stop", empty.clone()),
+        (Dialect::OpenaiChat, "n", 1.into()),
+        (Dialect::OpenaiChat, "logit_bias", serde_json::json!({})),
+        (Dialect::OpenaiChat, "cache_control", serde_json::json!({"type": "ephemeral"})),
+        (Dialect::OpenaiChat, "image_url.detail", "auto".into()),
+        (Dialect::OpenaiResponses, "include", empty),
+        (Dialect::OpenaiResponses, "truncation", "disabled".into()),
+        (Dialect::Anthropic, "is_error", false.into()),
+        (Dialect::Anthropic, "eager_input_streaming", true.into()),
+    ] {
+        request.provider_data.set_part(dialect, Part::Extra, name, value);
+    }
+    let severities = |request: &Request| {
+        with(request, Dialect::Gemini, &Quirks::NONE, |fitted| {
+            let about = fitted.losses.iter().filter(|loss| loss.code == LossCode::ForeignContent);
+            about.map(|loss| loss.severity).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(severities(&request), [Severity::Info]);
+    request.provider_data.set_part(Dialect::Anthropic, Part::Extra, "is_error", true);
+    assert_eq!(severities(&request), [Severity::Loss, Severity::Info]);
 }
 
 #[test]

@@ -493,6 +493,40 @@ fn state_of_others_returns_to_its_block() {
     assert_eq!(wire.losses.len(), 3);
 }
 
+/// LiteLLM brings the seals to the front and puts a text of its own between them and the calls.
+#[test]
+fn state_of_a_call_returns_to_it_from_anywhere_in_its_message() {
+    let state = |belongs_to: &str, call: &str, signature: &str| {
+        let mut data = ProviderData::default();
+        data.set_part(Dialect::Gemini, Part::State, "thought_signature", signature);
+        let note = [("belongs_to".to_owned(), belongs_to.into()), ("call".to_owned(), call.into())];
+        let sealed = Sealed { provider: Some("google".into()), model: None, note: note.into_iter().collect(), data };
+        json!({"type": "redacted_thinking", "data": sealed.to_text()})
+    };
+    let request = read(said(json!([
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": [
+            state("next", "t", "c2ln"),
+            state("previous", "u", "dQ=="),
+            state("next", "gone", "Zw=="),
+            {"type": "text", "text": "[System: Empty message content sanitised to satisfy protocol]"},
+            {"type": "tool_use", "id": "t", "name": "f", "input": {}},
+            {"type": "tool_use", "id": "u", "name": "f", "input": {}}]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "t"}, {"type": "tool_result", "tool_use_id": "u"}]},
+    ])));
+    assert_eq!(
+        serde_json::to_value(&request.messages[1].content).unwrap(),
+        json!([
+            {"type": "text", "text": "[System: Empty message content sanitised to satisfy protocol]"},
+            {"type": "tool_call", "id": "t", "name": "f", "arguments": {},
+                "provider_data": {"gemini": {"thought_signature": "c2ln"}}},
+            {"type": "tool_call", "id": "u", "name": "f", "arguments": {},
+                "provider_data": {"gemini": {"thought_signature": "dQ=="}}},
+        ])
+    );
+}
+
 #[test]
 fn a_documents_own_text_can_be_read_by_others() {
     let request = read(said(json!([{"role": "user", "content": [{"type": "document", "source": {

@@ -26,6 +26,9 @@ use super::finish;
 const LONGEST_ID: usize = 240;
 /// What says to which block the state in a sealed `redacted_thinking` block belongs.
 pub(in super::super) const BELONGS_TO: &str = "belongs_to";
+/// What names the call that the state belongs to. Clients put blocks of their own between a seal and its call, and bring all seals to
+/// the front, so that the neighbour alone does not say it.
+pub(in super::super) const CALL: &str = "call";
 
 /// To which block the state in a sealed `redacted_thinking` block belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,9 +135,13 @@ impl BlockWriter {
         data: &ProviderData,
         kind: BlockKind,
         neighbour: Neighbour,
+        call: Option<&str>,
     ) -> Option<Item<'static>> {
         let mut sealed = self.seal(data, kind)?;
         sealed.note.set(BELONGS_TO, Json::of(&neighbour).unwrap_or_default());
+        if let Some(call) = call {
+            sealed.note.set(CALL, call);
+        }
         static NOTHING: ProviderData = ProviderData::NONE;
         Some(content::write_redacted(sealed.to_text().into(), &NOTHING).into())
     }
@@ -210,7 +217,8 @@ impl BlockWriter {
                 return Vec::new();
             }
         };
-        let carrier = data.and_then(|data| self.carrier(data, kind, Neighbour::Next));
+        let call = written.id.as_ref().filter(|_| kind == BlockKind::ToolCall).map(Text::as_str);
+        let carrier = data.and_then(|data| self.carrier(data, kind, Neighbour::Next, call));
         carrier.into_iter().chain([written.into()]).collect()
     }
 

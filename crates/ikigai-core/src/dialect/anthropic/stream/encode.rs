@@ -50,6 +50,8 @@ struct Current {
     /// Its number on the wire.
     number: usize,
     kind: BlockKind,
+    /// Its id, if it is a call.
+    call: Option<String>,
     /// What it is made of; `None`: it is whole from the start.
     pieces: Option<PieceKind>,
     is_empty: bool,
@@ -179,10 +181,16 @@ impl Encoder {
                 Item::Sent(Tagged::Whole(raw)) => take_input(raw),
                 Item::Read(_) => (None, String::new()),
             };
+            let call = match &item {
+                Item::Sent(Tagged::Known(written)) if kind == BlockKind::ToolCall => {
+                    written.id.as_ref().map(|id| id.as_str().to_owned())
+                }
+                Item::Sent(_) | Item::Read(_) => None,
+            };
             let number = self.started;
             self.started += 1;
             write_numbered(out, "content_block_start", number, Some(("content_block", Raw::of(&item))));
-            self.current = Some(Current { index, number, kind, pieces, is_empty: true, data: data.clone() });
+            self.current = Some(Current { index, number, kind, call, pieces, is_empty: true, data: data.clone() });
             self.piece(index, &first, out);
         }
     }
@@ -202,12 +210,12 @@ impl Encoder {
     fn block_end(&mut self, index: usize, end: &ProviderData, out: &mut Vec<u8>) {
         let Some(current) = self.at(index) else { return };
         current.data.merge(end.clone());
-        let (kind, pieces) = (current.kind, current.pieces);
+        let (kind, call, pieces) = (current.kind, current.call.clone(), current.pieces);
         self.writer.note_block(end, index);
         self.close(out);
         // State that was known at the start stands before the block, the rest behind it.
         if let Some(PieceKind::Text | PieceKind::Arguments) = pieces
-            && let Some(carrier) = self.writer.carrier(end, kind, Neighbour::Previous)
+            && let Some(carrier) = self.writer.carrier(end, kind, Neighbour::Previous, call.as_deref())
         {
             write_numbered(out, "content_block_start", self.started, Some(("content_block", Raw::of(&carrier))));
             write_numbered(out, "content_block_stop", self.started, None);

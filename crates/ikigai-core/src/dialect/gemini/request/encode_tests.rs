@@ -226,7 +226,7 @@ fn everything_else_is_told() {
     request.metadata.insert("user_id".to_owned(), json!("u"));
     request.cache = Some(CacheOptions::default());
     request.provider_data.set_part(Dialect::OpenaiChat, Part::Shape, "model", "gpt");
-    request.provider_data.set_part(Dialect::OpenaiChat, Part::Extra, "logit_bias", json!({}));
+    request.provider_data.set_part(Dialect::OpenaiChat, Part::Extra, "logit_bias", json!({"50256": -100}));
     request.provider_data.set_part(Dialect::OpenaiChat, Part::Extra, "user", crate::Json::null());
     assert_eq!(
         sent(&request),

@@ -188,7 +188,7 @@ fn cache_hints_become_marks_where_marks_are_known() {
 fn labels_and_leftovers_of_others() {
     let mut request = Request::new("m").user("x");
     request.metadata = arguments(json!({"user_id": "u1", "team": "a", "n": 3}));
-    for (name, value) in [("service_tier", "auto"), ("container", "c")] {
+    for (name, value) in [("service_tier", "standard_only"), ("container", "c")] {
         request.provider_data.set_part(Dialect::Anthropic, crate::Part::Extra, name, value);
     }
     request.provider_data.set_part(Dialect::Anthropic, crate::Part::Shape, "model", "claude");

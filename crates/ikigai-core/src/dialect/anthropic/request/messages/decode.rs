@@ -1,11 +1,13 @@
 //! Messages of a client.
 
+use std::collections::HashMap;
+
 use crate::dialect::seal::Sealed;
 use crate::json::wire::{Leftovers as _, Text};
 use crate::{Block, Error, Message, Part, ProviderData, Role};
 
 use super::super::super::content::read_content;
-use super::super::super::response::Neighbour;
+use super::super::super::response::{CALL, Neighbour};
 use super::super::super::wire::{self, Content};
 use super::super::super::{DIALECT, keep_shape};
 use super::super::refusal;
@@ -71,10 +73,16 @@ fn split(content: Vec<Block>, messages: &mut Vec<Message>) {
 fn unsealed(role: Role, content: Vec<Block>) -> Message {
     let mut message = Message::new(role, Vec::with_capacity(content.len()));
     let mut for_next: Option<ProviderData> = None;
+    let mut for_calls: HashMap<String, ProviderData> = HashMap::new();
     for mut block in content {
         if let Some(mut sealed) = sealed_in(&block) {
             message.provider = sealed.provider.take().or(message.provider.take());
             message.model = sealed.model.take().or(message.model.take());
+            // Wherever the client has put it.
+            if let Some(call) = sealed.note.str(CALL) {
+                for_calls.entry(call.into_owned()).or_default().merge(sealed.data);
+                continue;
+            }
             match Neighbour::of(&sealed) {
                 Some(Neighbour::Next) => {
                     for_next = Some(sealed.data);
@@ -97,6 +105,13 @@ fn unsealed(role: Role, content: Vec<Block>) -> Message {
             data.merge(state);
         }
         message.content.push(block);
+    }
+    for block in &mut message.content {
+        if let Block::ToolCall(call) = block
+            && let Some(state) = for_calls.remove(&call.id)
+        {
+            call.provider_data.merge(state);
+        }
     }
     message
 }
