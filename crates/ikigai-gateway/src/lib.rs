@@ -28,6 +28,7 @@ mod live;
 mod log;
 mod memory;
 mod pass;
+mod path;
 mod pause;
 mod plan;
 mod reply;

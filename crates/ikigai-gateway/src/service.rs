@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use bytes::Buf as _;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -15,6 +16,7 @@ use crate::access;
 use crate::config::Access;
 use crate::generate::{Call, generate};
 use crate::log::{Entry, Outcome};
+use crate::path;
 use crate::reply::{self, Out, REQUEST_ID};
 use crate::server::Shared;
 use crate::state::State;
@@ -25,6 +27,8 @@ const OURS: &str = "x-ikigai-";
 const STRICT: &str = "x-ikigai-strict";
 /// Headers that tell about the client and its network, and are nobody else's business.
 const PRIVATE: [&str; 6] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "origin", "referer"];
+/// What may stand before UTF-8 text, and says nothing.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The longest id that is taken over from a client.
 const LONGEST_ID: usize = 128;
 
@@ -43,8 +47,8 @@ async fn answer(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incom
     let path = request.uri().path();
     match (request.method(), path) {
         (&Method::OPTIONS, _) => return preflight(),
-        (&Method::GET, "/healthz") => return reply::json(StatusCode::OK, r#"{"status":"ok"}"#),
-        (&Method::GET, "/readyz") => return ready(shared, state),
+        (&Method::GET | &Method::HEAD, "/healthz") => return reply::json(StatusCode::OK, r#"{"status":"ok"}"#),
+        (&Method::GET | &Method::HEAD, "/readyz") => return ready(shared, state),
         _ => {}
     }
     let id = request_id(request.headers());
@@ -64,9 +68,18 @@ enum Served {
 
 async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incoming>, entry: &mut Entry) -> Served {
     let (parts, body) = request.into_parts();
-    let target = parts.uri.path_and_query().map_or("/", |target| target.as_str()).to_owned();
+    let mut target = parts.uri.path_and_query().map_or("/", |target| target.as_str()).to_owned();
     let has = |name: &str| parts.headers.contains_key(name);
-    let endpoint = Endpoint::of(parts.method.as_str(), &target, has);
+    // An answer to HEAD is one to GET; its body is left out when it is sent.
+    let method = if parts.method == Method::HEAD { "GET" } else { parts.method.as_str() };
+    let mut endpoint = Endpoint::of(method, &target, has);
+    if endpoint.is_none() {
+        let usual = path::usual(&target);
+        endpoint = Endpoint::of(method, &usual, has);
+        if endpoint.is_some() {
+            target = usual;
+        }
+    }
     let dialect = endpoint.as_ref().map_or_else(|| guess(&parts.headers, &target), |endpoint| endpoint.dialect);
     entry.dialect = endpoint.as_ref().map(|endpoint| endpoint.dialect);
     let refused = |entry: &mut Entry, error: &Error, status: Option<u16>| {
@@ -99,7 +112,7 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
         return refused(entry, &error, Some(415));
     }
     let limits = state.config.limits;
-    let body = match shared.room.read(body, limits.body, state.config.timeouts.body).await {
+    let mut body = match shared.room.read(body, limits.body, state.config.timeouts.body).await {
         Ok(body) => body,
         Err(why) => {
             let kind = match why {
@@ -112,6 +125,10 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
     };
     let length = body.bytes.len();
     entry.request_bytes = length;
+    // Some programs write it before all text; no provider takes it.
+    if body.bytes.starts_with(BYTE_ORDER_MARK) {
+        body.bytes.advance(BYTE_ORDER_MARK.len());
+    }
     let strict = parts.headers.get(STRICT).is_some_and(|value| value == "true" || value == "1");
     let mut headers = parts.headers;
     strip(&mut headers);

@@ -73,6 +73,26 @@ send what they think a model accepts, and if both sides speak the same dialect, 
 
 Claude Code's `-p` prints the last block of an answer. If a Gemini model signs its text, that is the block that carries the signature, so
 nothing is printed; `--output-format stream-json` shows the text.
+
+## Other clients
+
+These were tried by hand, each against a provider of every dialect: text, streams, two tool turns, calls in parallel, thinking over a tool turn,
+structured output, a picture, errors.
+
+- Python: LangChain (`langchain-openai` 1.7.3 with Chat and Responses, `langchain-anthropic` 1.7.7, `langchain-google-genai` 4.4.2), Pydantic AI
+  2.66.0, the OpenAI Agents SDK 0.24.0, LiteLLM 1.106.2 as a client (`openai/`, `openai/responses/`, `anthropic/`, `gemini/`), LlamaIndex 0.14.25
+  (`llms-openai` 0.8.3, `llms-google-genai` 0.11.3); structured output alone: Instructor 1.17.0 with OpenAI and Anthropic.
+- Node: LangChain (`@langchain/openai` 1.5.8, `anthropic` 1.5.11, `google-genai` 2.3.2), `@openai/agents` 0.20.0, `@ai-sdk/openai-compatible` 2.0.87,
+  and `runTools`, `parse` and `stream` of `openai` 6.49.0.
+- Qwen Code 0.15.10, on one tool turn, to Chat, Messages and Gemini.
+
+What does not work, or not quietly:
+
+- `llama-index-llms-anthropic` 0.12.3 fails in itself with the newest `anthropic` (`Cannot instantiate typing.Union`).
+- `langchain-anthropic` warns of an "unexpected tool content block" when a Gemini model signs a streamed text: the signature is in a
+  `redacted_thinking` block, without tools unexpected there. The text is complete.
+- The AI SDK warns of thinking without a signature from Gemini models ("Reasoning parts without encrypted content", "unsupported reasoning
+  metadata") and leaves it out of the next turn. The signature is on the call, and goes back.
 """
 
 

@@ -89,6 +89,34 @@ async fn wrong_methods_paths_and_types_are_named() {
     }
 }
 
+/// Base URLs with and without the version, HEAD, and a byte order mark: what clients of other languages and a user's settings make of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_only_spelled_oddly_is_understood() {
+    let house = House::new("").await;
+    let bearer = format!("Bearer {KEY}");
+    let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+    let odd = |dialect: Dialect, path: &str| match dialect {
+        Dialect::Gemini => vec![path.replace("/v1beta/", "/v1beta/v1beta/"), path.replace("/v1beta/", "/")],
+        _ => vec![path.replace("/v1/", "/v1/v1/"), path.replace("/v1/", "/"), path.replace("/v1/", "//v1//")],
+    };
+    for dialect in Dialect::ALL {
+        for target in Dialect::ALL {
+            let (path, body) = question(dialect, &to(target), "Hello", false);
+            for path in odd(dialect, &path) {
+                let answer = house.send("POST", &path, &headers, body.to_string()).await;
+                assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+            }
+            let answer = house.send("POST", &path, &headers, format!("\u{feff}{body}")).await;
+            assert_eq!(answer.status, 200, "{dialect} to {target}: {}", answer.text());
+        }
+    }
+    for (path, status) in [("/healthz", 200), ("/readyz", 200), ("/v1/models", 200), ("/v1/messages", 405), ("/", 404)]
+    {
+        let answer = house.send("HEAD", path, &headers[..1], "").await;
+        assert_eq!((answer.status, answer.text()), (status, String::new()), "{path}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_provider_has_stored_cannot_be_used_elsewhere() {
     let house = House::new("").await;

@@ -28,9 +28,17 @@ pub(super) fn asked_for(request: &Request, prompt: &str) -> Option<Found> {
         let system = system(request);
         let lower = system.to_lowercase();
         let is_asked = lower.contains("json")
-            && ["schema above", "schema below", "following schema", "json schema", "output schema"]
-                .iter()
-                .any(|words| lower.contains(words));
+            && [
+                "schema above",
+                "schema below",
+                "following schema",
+                "this schema",
+                "json schema",
+                "json_schema",
+                "output schema",
+            ]
+            .iter()
+            .any(|words| lower.contains(words));
         is_asked.then(|| last(&system)).flatten().map(|(schema, _)| Found { schema, words: prompt.to_owned() })
     };
     in_prompt(prompt).or_else(in_system)
@@ -114,6 +122,13 @@ mod tests {
             format!("JSON schema:\n{CITY}\nYou MUST answer with a JSON object that matches the JSON schema above.");
         let request = Request::new("m").system(system).user("I stay in Oslo for 3.");
         assert_eq!(ask(request), Some(r#"{"city":"Oslo","days":3}"#.to_owned()));
+        // As Pydantic AI and Instructor say it.
+        for words in
+            ["a JSON object that's compatible with this schema", "objects in json that match the following json_schema"]
+        {
+            let request = Request::new("m").system(format!("Give {words}:\n\n{CITY}")).user("I stay in Oslo for 3.");
+            assert_eq!(ask(request), Some(r#"{"city":"Oslo","days":3}"#.to_owned()), "{words}");
+        }
         let documented = Request::new("m").system(format!("The tool takes {CITY}.")).user("Hello");
         assert_eq!(ask(documented), None);
     }
