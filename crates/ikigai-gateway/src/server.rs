@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use hyper::service::service_fn;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use ikigai_listen::{Patient, Room};
+use ikigai_listen::{Drain, Patient, Room, Waits, Watcher};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::net::{TcpListener, TcpStream};
@@ -168,19 +167,19 @@ type Given = (OwnedSemaphorePermit, Watcher);
 
 impl Listening {
     async fn serve(self, listener: TcpListener, mut stopping: oneshot::Receiver<()>) {
-        let graceful = GracefulShutdown::new();
+        let drain = Drain::new();
         let permits = Arc::new(Semaphore::new(self.most));
         loop {
             tokio::select! {
                 (stream, permit) = ikigai_listen::accept(&listener, &permits) => {
-                    self.workers.serve(stream, (permit, graceful.watcher()));
+                    self.workers.serve(stream, (permit, drain.watcher()));
                 }
                 _ = &mut stopping => break,
             }
         }
         drop(listener);
         self.shared.draining.store(true, Ordering::Relaxed);
-        let _ = tokio::time::timeout(self.drain, graceful.shutdown()).await;
+        let _ = tokio::time::timeout(self.drain, drain.finish()).await;
     }
 }
 
@@ -198,12 +197,17 @@ impl Serving {
         // Boxed, because a connection keeps the room of what handles a request for as long as it is there.
         let service = service_fn(move |request| Box::pin(service::handle(Arc::clone(&shared), request)));
         let stream = Patient::new(stream, timeouts.write);
+        let waits = Waits { head: timeouts.head, write: timeouts.write };
         match acceptor {
-            None => ikigai_listen::serve(stream, timeouts.head, timeouts.write, watcher, service).await,
+            None => ikigai_listen::serve(stream, waits, watcher, service).await,
+            // Boxed, because every connection would keep the room that one with TLS needs.
             Some(acceptor) => {
-                if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, Box::pin(acceptor.accept(stream))).await {
-                    ikigai_listen::serve(stream, timeouts.head, timeouts.write, watcher, service).await;
-                }
+                let serving = async move {
+                    if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
+                        ikigai_listen::serve(stream, waits, watcher, service).await;
+                    }
+                };
+                Box::pin(serving).await;
             }
         }
         drop(permit);

@@ -53,7 +53,9 @@ async fn answer(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incom
     }
     let id = request_id(request.headers());
     let mut entry = Entry::new(id, request.method().as_str(), path);
-    match serve(shared, state, request, &mut entry).await {
+    // Boxed, so that its room is free again while the provider is waited for.
+    let served = Box::pin(serve(shared, state, request, &mut entry)).await;
+    match served {
         Served::Here(response) => reply::finish(*response, entry),
         // Boxed, like what is inside: a future that holds another one holds room for it twice.
         Served::Generate(call) => Box::pin(generate(*call, entry, state)).await,

@@ -2,31 +2,40 @@
 //!
 //! A connection has a limit on the head of a request and on the time it takes to arrive, on requests at once, and on how long
 //! the other end may refuse to read ([`Patient`]). Bodies are read within limits of their own, and no more of them are held
-//! at once than there is [`Room`] for. Connections themselves are counted by [`accept`].
+//! at once than there is [`Room`] for. Connections themselves are counted by [`accept`], and told by a [`Drain`] when the server
+//! stops.
 
 #![forbid(unsafe_code)]
 
 mod body;
+mod drain;
 mod owed;
 mod patient;
+mod pieces;
+mod version;
 
 use std::convert::Infallible;
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::{Request, Response};
 use hyper::body::Incoming;
-use hyper::service::Service;
+use hyper::server::conn::{http1, http2};
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::Watcher;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use owed::Ledger;
+use pieces::{Pieces, Turn};
+use version::{Begun, Version};
 
 pub use body::{Held, Refused, Room};
-use owed::Ledger;
+pub use drain::{Drain, Watcher};
 pub use patient::Patient;
 
 /// The most bytes of the head of a request.
@@ -48,40 +57,67 @@ pub async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>) -> (TcpStr
     }
 }
 
-/// Serves one connection to its end. The head of each request has to arrive within `head`, and of an answer that lies ready
-/// the client has to take something within `write`.
-pub fn serve<S, H, B>(
-    stream: S,
-    head: Duration,
-    write: Duration,
-    watcher: Watcher,
-    service: H,
-) -> impl Future<Output = ()> + Send
+/// How long a client is waited for.
+#[derive(Debug, Clone, Copy)]
+pub struct Waits {
+    /// For the first bytes of a connection, and for the whole head of each request.
+    pub head: Duration,
+    /// For the client to take something of an answer that is ready.
+    pub write: Duration,
+}
+
+/// Serves one connection to its end.
+pub async fn serve<S, H, B>(stream: S, waits: Waits, mut watcher: Watcher, service: H)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     H: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
     H::Future: Send + Unpin + 'static,
-    B: http_body::Body + Send + Unpin + 'static,
-    B::Data: Send,
+    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(head).max_buf_size(LONGEST_HEAD);
+    // A client that says nothing, leaves, or breaks the protocol is nobody's failure.
+    let begun = watcher.unless_stopped(Box::pin(timeout(waits.head, Begun::new(stream)))).await;
+    let Some(Ok(Ok((stream, version)))) = begun else { return };
+    let stream = TokioIo::new(stream);
+    match version {
+        Version::Http1 => {
+            let turn = Turn::default();
+            let of_body = turn.clone();
+            let service = service_fn(move |request| {
+                let (answering, turn) = (service.call(request), of_body.clone());
+                async move { answering.await.map(|response| response.map(|body| Pieces::new(body, turn))) }
+            });
+            let mut builder = http1::Builder::new();
+            // Answers come in small pieces, and those are copied in less time than hyper and the system take to gather them.
+            builder.timer(TokioTimer::new()).header_read_timeout(waits.head).max_buf_size(LONGEST_HEAD).writev(false);
+            let serving = Box::pin(builder.serve_connection(stream, service));
+            drop(builder);
+            let _ = watcher.watch(serving, || turn.begin(), http1::Connection::graceful_shutdown).await;
+        }
+        // Boxed, because every connection would keep the room that one of these needs.
+        Version::Http2 => Box::pin(serve_http2(stream, waits, watcher, service)).await,
+    }
+}
+
+async fn serve_http2<S, H, B>(stream: TokioIo<Begun<S>>, waits: Waits, mut watcher: Watcher, service: H)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    H: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
+    H::Future: Send + Unpin + 'static,
+    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let mut builder = http2::Builder::new(TokioExecutor::new());
     builder
-        .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(MOST_STREAMS)
         .max_header_list_size(LONGEST_HEAD as u32)
-        .keep_alive_interval(head)
-        .keep_alive_timeout(head);
+        .keep_alive_interval(waits.head)
+        .keep_alive_timeout(waits.head);
     let ledger = Ledger::new();
-    let serving = builder.serve_connection(TokioIo::new(stream), ledger.keep(service)).into_owned();
-    let serving = Box::pin(watcher.watch(serving));
-    async move {
-        tokio::select! {
-            // A client that leaves or breaks the protocol is nobody's failure.
-            _ = serving => {}
-            () = ledger.lapsed(head, write) => {}
-        }
+    let serving = Box::pin(builder.serve_connection(stream, ledger.keep(service)));
+    tokio::select! {
+        _ = watcher.watch(serving, || {}, http2::Connection::graceful_shutdown) => {}
+        () = ledger.lapsed(waits) => {}
     }
 }

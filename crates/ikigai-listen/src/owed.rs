@@ -1,9 +1,9 @@
-//! What a connection owes its client, and what the client leaves lying.
+//! The answers on an HTTP/2 connection that its client has not accepted yet.
 //!
-//! Over HTTP/1, a client that does not read stops the connection's writes, and one that does not ask runs into the limit on
-//! heads. HTTP/2 has windows of its own for each answer, and pings, so a connection may be alive in which nothing moves.
+//! Over HTTP/1, a client that does not read stops the connection's writes, and one that does not ask reaches the limit on
+//! heads. HTTP/2 has a window for each answer, and pings, so a connection can be alive while nothing moves in it.
 
-use std::future::{self, Future};
+use std::future::Future;
 use std::io::IoSlice;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -12,13 +12,15 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
-use http::{Request, Response, Version};
+use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use hyper::service::Service;
-use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// How many times as long as for a head an HTTP/2 connection may stay open between two requests.
+use crate::Waits;
+
+/// A connection may stay open this many times as long as a head may take: before its first request, and between two.
+const BEFORE: u32 = 2;
 const BETWEEN: u32 = 10;
 
 /// The requests of one connection that are not answered yet, or whose answers the client has not taken.
@@ -28,10 +30,8 @@ pub(crate) struct Ledger(Arc<Entries>);
 #[derive(Debug)]
 struct Entries {
     opened: Instant,
-    /// The first request came.
-    asked: Notify,
-    is_http2: AtomicBool,
-    /// Those of HTTP/2 alone.
+    /// Whether a request has come.
+    is_used: AtomicBool,
     owed: Mutex<Vec<Weak<Owed>>>,
 }
 
@@ -39,7 +39,7 @@ struct Entries {
 #[derive(Debug)]
 struct Owed {
     opened: Instant,
-    /// The pieces that lie ready for the client.
+    /// The pieces that are ready for the client.
     pieces: AtomicUsize,
     /// When the client last took something, or was first offered something: milliseconds since the connection was opened.
     moved: AtomicU64,
@@ -47,12 +47,7 @@ struct Owed {
 
 impl Ledger {
     pub(crate) fn new() -> Self {
-        Ledger(Arc::new(Entries {
-            opened: Instant::now(),
-            asked: Notify::new(),
-            is_http2: AtomicBool::new(false),
-            owed: Mutex::default(),
-        }))
+        Ledger(Arc::new(Entries { opened: Instant::now(), is_used: AtomicBool::new(false), owed: Mutex::default() }))
     }
 
     /// A service that writes its requests into the ledger.
@@ -60,29 +55,21 @@ impl Ledger {
         Kept { service, ledger: self.clone() }
     }
 
-    /// Waits until the connection is worth nothing any more: it has brought no request for too long, or its client takes
-    /// nothing of an answer.
-    pub(crate) async fn lapsed(&self, head: Duration, write: Duration) {
-        // The version of HTTP may take as long to be told as the first head.
-        if tokio::time::timeout(head.saturating_mul(2), self.0.asked.notified()).await.is_err() {
-            return;
-        }
-        if !self.0.is_http2.load(Ordering::Relaxed) {
-            // HTTP/1 has its own limits.
-            future::pending::<()>().await;
-        }
-        let between = head.saturating_mul(BETWEEN);
-        let mut quiet_since = None;
+    /// Waits until the connection is not worth keeping: it has brought no request for too long, or its client takes nothing
+    /// of an answer.
+    pub(crate) async fn lapsed(&self, waits: Waits) {
+        let mut quiet_since = Some(self.0.opened);
         loop {
-            tokio::time::sleep((write.min(between) / 4).max(Duration::from_millis(10))).await;
+            tokio::time::sleep((waits.write.min(waits.head) / 4).max(Duration::from_millis(10))).await;
             let owed = self.owed();
-            if owed.iter().any(|owed| owed.is_left_lying(write)) {
+            if owed.iter().any(|owed| owed.is_left_lying(waits.write)) {
                 return;
             }
+            let heads = if self.0.is_used.load(Ordering::Relaxed) { BETWEEN } else { BEFORE };
             match quiet_since {
                 _ if !owed.is_empty() => quiet_since = None,
                 None => quiet_since = Some(Instant::now()),
-                Some(since) if since.elapsed() > between => return,
+                Some(since) if since.elapsed() > waits.head.saturating_mul(heads) => return,
                 Some(_) => {}
             }
         }
@@ -96,19 +83,15 @@ impl Ledger {
     }
 
     /// Writes down that a request came.
-    fn asked(&self, version: Version) -> Option<Arc<Owed>> {
-        let owed = (version == Version::HTTP_2).then(|| {
-            self.0.is_http2.store(true, Ordering::Relaxed);
-            let owed = Arc::new(Owed { opened: self.0.opened, pieces: AtomicUsize::new(0), moved: AtomicU64::new(0) });
-            let mut all = self.0.owed.lock().unwrap_or_else(PoisonError::into_inner);
-            // Those that are over are forgotten before there are many of them.
-            if all.len() == all.capacity() {
-                all.retain(|owed| owed.strong_count() > 0);
-            }
-            all.push(Arc::downgrade(&owed));
-            owed
-        });
-        self.0.asked.notify_one();
+    fn asked(&self) -> Arc<Owed> {
+        self.0.is_used.store(true, Ordering::Relaxed);
+        let owed = Arc::new(Owed { opened: self.0.opened, pieces: AtomicUsize::new(0), moved: AtomicU64::new(0) });
+        let mut all = self.0.owed.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that are over are forgotten before there are many of them.
+        if all.len() == all.capacity() {
+            all.retain(|owed| owed.strong_count() > 0);
+        }
+        all.push(Arc::downgrade(&owed));
         owed
     }
 }
@@ -140,21 +123,21 @@ pub(crate) struct Kept<S> {
 #[derive(Debug)]
 pub(crate) struct Answering<F> {
     answer: F,
-    owed: Option<Arc<Owed>>,
+    owed: Arc<Owed>,
 }
 
-/// The body of an answer that is in a ledger, if it goes out over HTTP/2.
+/// The body of an answer that is in a ledger.
 #[derive(Debug)]
 pub(crate) struct Owing<B> {
     body: B,
-    owed: Option<Arc<Owed>>,
+    owed: Arc<Owed>,
 }
 
 /// A piece of an answer, until it has gone out.
 #[derive(Debug)]
 pub(crate) struct Piece<D> {
     data: D,
-    owed: Option<Arc<Owed>>,
+    owed: Arc<Owed>,
 }
 
 impl<S, I, B> Service<Request<I>> for Kept<S>
@@ -167,7 +150,7 @@ where
     type Future = Answering<S::Future>;
 
     fn call(&self, request: Request<I>) -> Self::Future {
-        let owed = self.ledger.asked(request.version());
+        let owed = self.ledger.asked();
         Answering { answer: self.service.call(request), owed }
     }
 }
@@ -180,7 +163,7 @@ where
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let answer = ready!(Pin::new(&mut self.answer).poll(cx));
-        let owed = self.owed.take();
+        let owed = Arc::clone(&self.owed);
         Poll::Ready(answer.map(|response| response.map(|body| Owing { body, owed })))
     }
 }
@@ -194,7 +177,9 @@ impl<B: Body + Unpin> Body for Owing<B> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
-        Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(|data| Piece::new(data, self.owed.clone())))))
+        Poll::Ready(
+            frame.map(|frame| frame.map(|frame| frame.map_data(|data| Piece::new(data, Arc::clone(&self.owed))))),
+        )
     }
 
     fn is_end_stream(&self) -> bool {
@@ -207,21 +192,17 @@ impl<B: Body + Unpin> Body for Owing<B> {
 }
 
 impl<D> Piece<D> {
-    fn new(data: D, owed: Option<Arc<Owed>>) -> Self {
-        if let Some(owed) = &owed {
-            owed.moves();
-            owed.pieces.fetch_add(1, Ordering::Relaxed);
-        }
+    fn new(data: D, owed: Arc<Owed>) -> Self {
+        owed.moves();
+        owed.pieces.fetch_add(1, Ordering::Relaxed);
         Piece { data, owed }
     }
 }
 
 impl<D> Drop for Piece<D> {
     fn drop(&mut self) {
-        if let Some(owed) = &self.owed {
-            owed.moves();
-            owed.pieces.fetch_sub(1, Ordering::Relaxed);
-        }
+        self.owed.moves();
+        self.owed.pieces.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -240,15 +221,11 @@ impl<D: Buf> Buf for Piece<D> {
 
     fn advance(&mut self, count: usize) {
         self.data.advance(count);
-        if let Some(owed) = &self.owed {
-            owed.moves();
-        }
+        self.owed.moves();
     }
 
     fn copy_to_bytes(&mut self, length: usize) -> Bytes {
-        if let Some(owed) = &self.owed {
-            owed.moves();
-        }
+        self.owed.moves();
         self.data.copy_to_bytes(length)
     }
 }

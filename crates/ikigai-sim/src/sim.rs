@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::service::service_fn;
-use hyper_util::server::graceful::GracefulShutdown;
-use ikigai_listen::Patient;
+use ikigai_listen::{Drain, Patient, Waits};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
@@ -222,9 +221,10 @@ async fn serve(
 ) {
     let Ok(address) = listener.local_addr() else { return };
     let mut listener = Some(listener);
-    let graceful = GracefulShutdown::new();
+    let drain = Drain::new();
     let permits = Arc::new(Semaphore::new(memory.config.connections.clamp(1, Semaphore::MAX_PERMITS)));
     let timeouts = memory.config.timeouts;
+    let waits = Waits { head: timeouts.head, write: timeouts.write };
     loop {
         let Some(open) = &listener else {
             // A port that was given up for a while may be taken by nobody else on this machine in that time.
@@ -242,9 +242,9 @@ async fn serve(
                 let service = service_fn(move |request| {
                     Box::pin(service::handle(Arc::clone(&memory), breaker.clone(), request))
                 });
-                let (connection, watcher) = (Patient::new(connection, timeouts.write), graceful.watcher());
+                let (connection, watcher) = (Patient::new(connection, timeouts.write), drain.watcher());
                 tokio::spawn(async move {
-                    ikigai_listen::serve(connection, timeouts.head, timeouts.write, watcher, service).await;
+                    ikigai_listen::serve(connection, waits, watcher, service).await;
                     drop((opened, permit));
                 });
             }
@@ -256,5 +256,5 @@ async fn serve(
         }
     }
     drop(listener);
-    let _ = tokio::time::timeout(Duration::from_secs(1), graceful.shutdown()).await;
+    let _ = tokio::time::timeout(Duration::from_secs(1), drain.finish()).await;
 }

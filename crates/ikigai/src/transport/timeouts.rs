@@ -165,50 +165,60 @@ impl Patience {
     /// Ready when the limit is reached.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
-            let passed = self.clock.now().saturating_sub(self.since);
-            let Some(left) = self.limit.checked_sub(passed).filter(|left| !left.is_zero()) else {
-                return Poll::Ready(());
-            };
-            let waiting = self.sleep.get_or_insert_with(|| self.clock.sleep(left));
-            if waiting.as_mut().poll(cx).is_pending() {
+            // The limit is not reached before the wait for it is over, so nobody needs to know what time it is.
+            if let Some(waiting) = &mut self.sleep
+                && waiting.as_mut().poll(cx).is_pending()
+            {
                 return Poll::Pending;
             }
-            self.sleep = None;
+            let Some(left) = left(self.limit, self.since, self.clock.now()) else { return Poll::Ready(()) };
+            self.sleep = Some(self.clock.sleep(left));
         }
     }
 }
 
 /// A body whose silences are limited, and all of it. `sent` is when its request was sent.
 pub(crate) fn guarded(mut body: Body, clock: Arc<dyn Clock>, timeouts: &Timeouts, sent: Duration) -> Body {
-    let mut silence = Patience::new(clock.clone(), timeouts.idle, clock.now());
-    let mut all = Patience::new(clock, timeouts.total, sent);
+    let (idle, total) = (timeouts.idle, timeouts.total);
+    let mut last = clock.now();
+    // One wait for both limits and many pieces.
+    let mut waiting: Option<Sleep> = None;
     let mut over = false;
     Body::poll_fn(move |cx| {
         if over {
             return Poll::Ready(None);
         }
-        // Before the bytes: they may come for ever.
-        let mut at_end = all.is_over();
-        if !at_end {
-            if let Poll::Ready(piece) = body.poll_next(cx) {
-                silence.renew();
-                return Poll::Ready(piece);
-            }
-            if silence.poll(cx).is_pending() {
-                std::task::ready!(all.poll(cx));
-                at_end = true;
-            }
+        let next = body.poll_next(cx);
+        if next.is_pending()
+            && let Some(waiting) = &mut waiting
+            && waiting.as_mut().poll(cx).is_pending()
+        {
+            return Poll::Pending;
         }
-        let late = if at_end {
-            too_late("the answer did not end", all.limit())
-        } else {
-            too_late("nothing more came", silence.limit())
+        let late = loop {
+            let now = clock.now();
+            // Whatever came: there may be no end of it.
+            let Some(rest) = left(total, sent, now) else { break too_late("the answer did not end", total) };
+            if next.is_ready() {
+                last = now;
+                return next;
+            }
+            let Some(patience) = left(idle, last, now) else { break too_late("nothing more came", idle) };
+            let waiting = waiting.insert(clock.sleep(rest.min(patience)));
+            if waiting.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
         };
         over = true;
         // The connection goes with the body.
         body = Body::whole("");
         Poll::Ready(Some(Err(late)))
     })
+}
+
+/// What is left of a limit on the time since something happened; `None` when it is reached.
+fn left(limit: Duration, since: Duration, now: Duration) -> Option<Duration> {
+    limit.checked_sub(now.saturating_sub(since)).filter(|left| !left.is_zero())
 }
 
 /// The failure of what took longer than its limit.

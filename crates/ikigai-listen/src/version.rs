@@ -1,0 +1,89 @@
+//! Which version of HTTP a client speaks, by its first bytes.
+
+use std::io;
+use std::ops::Range;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
+
+/// What a client that speaks HTTP/2 begins with.
+const PREFACE: [u8; 24] = *b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// A version of HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    Http1,
+    Http2,
+}
+
+/// A connection whose first bytes were looked at.
+///
+/// They come out again by themselves. hyper makes its buffer twice as large when the first read brings less than a head, and
+/// has room then to go on reading while the request is held: otherwise it takes a second buffer for that, which is more.
+#[derive(Debug)]
+pub(crate) struct Begun<S> {
+    stream: S,
+    first: [u8; PREFACE.len()],
+    /// The part of `first` that is still to be read.
+    left: Range<usize>,
+}
+
+impl<S: AsyncRead + Unpin> Begun<S> {
+    /// Reads until it is clear what the client speaks.
+    pub(crate) async fn new(mut stream: S) -> io::Result<(Self, Version)> {
+        let mut first = [0; PREFACE.len()];
+        let mut length = 0;
+        let version = loop {
+            let more = stream.read(first.get_mut(length..).unwrap_or_default()).await?;
+            length += more;
+            if more == 0 || first.get(..length) != PREFACE.get(..length) {
+                break Version::Http1;
+            }
+            if length == PREFACE.len() {
+                break Version::Http2;
+            }
+        };
+        Ok((Begun { stream, first, left: 0..length }, version))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Begun<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let Begun { stream, first, left } = &mut *self;
+        if left.start == left.end {
+            return Pin::new(stream).poll_read(cx, buf);
+        }
+        let length = left.len().min(buf.remaining());
+        let now = left.start..left.start + length;
+        left.start = now.end;
+        buf.put_slice(first.get(now).unwrap_or_default());
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Begun<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bytes)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}
