@@ -76,15 +76,14 @@ nothing is printed; `--output-format stream-json` shows the text.
 
 ## Other clients
 
-These were tried by hand, each against a provider of every dialect: text, streams, two tool turns, calls in parallel, thinking over a tool turn,
-structured output, a picture, errors.
+These were tried once by hand against providers of all four dialects: text, streams, tools and structured output with each, and for most of
+them also parallel calls, thinking over a tool turn, a picture and errors.
 
 - Python: LangChain (`langchain-openai` 1.7.3 with Chat and Responses, `langchain-anthropic` 1.7.7, `langchain-google-genai` 4.4.2), Pydantic AI
   2.66.0, the OpenAI Agents SDK 0.24.0, LiteLLM 1.106.2 as a client (`openai/`, `openai/responses/`, `anthropic/`, `gemini/`), LlamaIndex 0.14.25
   (`llms-openai` 0.8.3, `llms-google-genai` 0.11.3); structured output alone: Instructor 1.17.0 with OpenAI and Anthropic.
 - Node: LangChain (`@langchain/openai` 1.5.8, `anthropic` 1.5.11, `google-genai` 2.3.2), `@openai/agents` 0.20.0, `@ai-sdk/openai-compatible` 2.0.87,
   and `runTools`, `parse` and `stream` of `openai` 6.49.0.
-- Qwen Code 0.15.10, on one tool turn, to Chat, Messages and Gemini.
 
 What does not work, or not quietly:
 
