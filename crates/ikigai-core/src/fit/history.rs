@@ -118,17 +118,28 @@ impl<'a> Fitting<'a> {
         };
         self.foreign_fields(data, place);
         let state = self.state(data, place, issuer);
+        let mut cited = Vec::new();
         if let Block::ToolResult(result) = block {
             for (index, inner) in result.content.iter().enumerate() {
                 // It is not left out here, so that the rest keeps its place; the dialect leaves it out.
-                self.block(inner, place.inner(index), issuer);
+                let fitted = self.block(inner, place.inner(index), issuer);
+                if let Some(Cow::Owned(text @ Block::Text(_))) = fitted.map(|fitted| fitted.block) {
+                    cited.push((index, text));
+                }
             }
         }
-        let block = match block {
+        let mut block = match block {
             Block::Text(text) if !text.citations.is_empty() => self.cited(block, text, place, state),
             block if self.spelling == Spelling::Ours => self.renamed(block),
             block => Cow::Borrowed(block),
         };
+        if !cited.is_empty()
+            && let Block::ToolResult(result) = block.to_mut()
+        {
+            for (index, text) in cited {
+                result.content.get_mut(index).into_iter().for_each(|inner| inner.clone_from(&text));
+            }
+        }
         Some(FittedBlock { block, place, state })
     }
 

@@ -271,6 +271,12 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
+/// A double as the whole number that it is: within the range that doubles hold exactly.
+pub(crate) fn whole(number: f64) -> Option<i64> {
+    #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
+    (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64)
+}
+
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for Json {
     fn inline_schema() -> bool {

@@ -304,9 +304,3 @@ impl<'de: 'a, 'a> Deserialize<'de> for System<'a> {
         deserializer.deserialize_any(TextOrContent(PhantomData))
     }
 }
-
-/// A double as the whole number that it is: within the range that doubles hold exactly.
-pub(super) fn whole(number: f64) -> Option<i64> {
-    #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
-    (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64)
-}

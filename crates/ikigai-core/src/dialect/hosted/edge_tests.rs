@@ -431,3 +431,41 @@ fn documents_are_not_cited_in_an_answer_that_follows_a_schema() {
     assert_eq!(body["messages"][0]["content"][0].get("citations"), None);
     assert_eq!(lost, ["Conflict citations messages[0].content[0]"]);
 }
+
+/// A tool of an MCP server that failed is told in the form of the official types, and read in it.
+#[test]
+fn a_tool_of_an_mcp_server_that_failed() {
+    let content = json!([
+        {"type": "mcp_tool_use", "id": "mcptoolu_1", "name": "look", "server_name": "s", "input": {"q": "x"}},
+        {"type": "mcp_tool_result", "tool_use_id": "mcptoolu_1", "is_error": true,
+            "content": [{"type": "text", "text": "no such thing"}]},
+    ]);
+    let wire =
+        Dialect::OpenaiResponses.encode_response(&read(Dialect::Anthropic, &anthropic(content, "end_turn")), &reply());
+    let body: Value = serde_json::from_slice(&wire.body).unwrap();
+    let item = &body["output"][0];
+    assert_eq!(item["error"]["type"], "mcp_tool_execution_error");
+    assert!(item["error"]["content"][0]["text"].is_string(), "{item}");
+    assert_eq!(item["output"], "no such thing");
+
+    let body = json!({"id": "r", "object": "response", "status": "completed", "model": "m", "output": [
+        {"type": "mcp_call", "id": "mcp_1", "name": "look", "server_label": "s", "arguments": "{}", "output": null,
+            "error": {"type": "mcp_tool_execution_error", "content": [{"type": "text", "text": "no such thing"}]}}]});
+    let told = read(Dialect::OpenaiResponses, &body);
+    let failure = told.content.iter().find_map(|block| match block {
+        Block::ProviderResult(result) => result.error.clone(),
+        _ => None,
+    });
+    assert_eq!(failure.unwrap().message.as_deref(), Some("no such thing"));
+}
+
+/// Perplexity's list of addresses may be longer than that of its results.
+#[test]
+fn addresses_beyond_the_results_are_sources_too() {
+    let body = json!({"id": "c", "model": "sonar", "citations": ["https://a.org", "https://b.org"],
+        "search_results": [{"title": "A", "url": "https://a.org"}],
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "x"}}]});
+    let sources = read(Dialect::OpenaiChat, &body).sources;
+    let urls: Vec<_> = sources.iter().filter_map(|source| source.url.as_deref()).collect();
+    assert_eq!(urls, ["https://a.org", "https://b.org"]);
+}

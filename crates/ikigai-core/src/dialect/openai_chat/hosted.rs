@@ -30,10 +30,10 @@ pub(crate) fn found(data: &ProviderData, texts: &Texts) -> Found {
             ..FoundSource::default()
         });
     }
-    if results.is_empty() {
-        // The same URLs without more.
-        found.sources.extend(list("citations").iter().filter_map(|url| text(url.value())).map(FoundSource::url));
-    }
+    // The same URLs without more, and seldom one that is not among the results.
+    let is_new = |url: &String| results.iter().all(|result| result.value()["url"] != **url);
+    let cited = list("citations");
+    found.sources.extend(cited.iter().filter_map(|url| text(url.value())).filter(is_new).map(FoundSource::url));
     for tool in list("message.executed_tools") {
         let results = at(tool.value(), "/search_results/results").as_array().cloned().unwrap_or_default();
         found.sources.extend(results.iter().map(|value| FoundSource {

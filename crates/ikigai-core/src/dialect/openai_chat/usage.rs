@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::DIALECT;
 use super::notes::shape;
+use crate::json::whole;
 use crate::json::wire::Raw;
 use crate::{Fields, Json, Part, ProviderTool, Usage};
 
@@ -44,7 +45,9 @@ fn fields(raw: &RawValue) -> Fields {
 }
 
 fn count(fields: &Fields, name: &str) -> Option<u64> {
-    fields.get(name)?.to().ok()
+    let value = fields.get(name)?;
+    // Servers in languages without whole numbers write 20 as 20.0.
+    value.to().ok().or_else(|| whole(value.to().ok()?)?.try_into().ok())
 }
 
 fn counts(fields: &Fields) -> Usage {

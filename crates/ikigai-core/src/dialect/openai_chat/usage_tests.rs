@@ -34,6 +34,10 @@ fn every_spelling_of_the_family_is_counted_once() {
     let xai = json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 115,
         "completion_tokens_details": {"reasoning_tokens": 100}});
     assert_eq!(numbers(xai), [10, 5, 100, 0, 0]);
+    // Some have no whole numbers.
+    let doubles = json!({"prompt_tokens": 20.0, "completion_tokens": 10.0, "total_tokens": 30.0,
+        "prompt_tokens_details": {"cached_tokens": 5.0}});
+    assert_eq!(numbers(doubles), [15, 10, 0, 5, 0]);
     // Nonsense stays above zero.
     let more = json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15,
         "prompt_tokens_details": {"cached_tokens": 20}, "completion_tokens_details": {"reasoning_tokens": 7}});

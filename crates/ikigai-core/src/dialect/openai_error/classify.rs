@@ -161,6 +161,8 @@ const SENTENCES: &[(&str, ErrorKind)] = &[
     ("does not exist or you do not have access", ErrorKind::NotFound),
     ("currently unavailable", ErrorKind::Overloaded),
     ("overloaded", ErrorKind::Overloaded),
+    ("rate limit", ErrorKind::RateLimit),
+    ("too many requests", ErrorKind::RateLimit),
     ("at capacity", ErrorKind::Overloaded),
     ("no capacity", ErrorKind::Overloaded),
 ];

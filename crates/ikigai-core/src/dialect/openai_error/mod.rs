@@ -38,9 +38,11 @@ pub(crate) fn decode_error(dialect: Dialect, status: Option<u16>, headers: &[(St
 ///
 /// `"error": null` is part of many good answers, so a failure is only what says something.
 pub(crate) fn find(dialect: Dialect, body: &Value) -> Option<Error> {
-    let object = body.as_object()?;
+    // Google's compatible endpoint wraps it in a list.
+    let object = body.as_array().map_or(body, |list| list.first().unwrap_or(body)).as_object()?;
     let says_so = object.get("error").is_some_and(says_something)
         || object.get("object").is_some_and(|kind| kind == "error")
+        || base_response(object).is_some()
         || (!["choices", "output", "id"].iter().any(|key| object.contains_key(*key))
             && ["message", "detail", "errors"].iter().any(|key| object.get(*key).is_some_and(says_something)));
     if !says_so {
@@ -226,7 +228,7 @@ fn parse(body: &Value) -> Option<(Said, &Value)> {
                 _ => match outer.get("errors").and_then(Value::as_array).and_then(|errors| errors.first()) {
                     Some(Value::Object(first)) => fields(first),
                     Some(first) => Said { message: words_of(first), ..fields(outer) },
-                    None => fields(outer),
+                    None => base_response(outer).unwrap_or_else(|| fields(outer)),
                 },
             };
             said.request_id = said.request_id.or_else(|| word(outer.get("request_id")));
@@ -236,6 +238,24 @@ fn parse(body: &Value) -> Option<(Said, &Value)> {
         }
         _ => None,
     }
+}
+
+/// The failure that MiniMax tells with a status of 200, beside the place of the answer and by numbers of its own.
+fn base_response(object: &Map<String, Value>) -> Option<Said> {
+    let said = object.get("base_resp")?;
+    let number = said.get("status_code")?.as_u64().filter(|number| *number != 0)?;
+    let (status, code) = match number {
+        1001 => (504, None),
+        1002 | 1039 | 1041 => (429, None),
+        1004 | 2049 => (401, None),
+        1008 | 2056 => (402, None),
+        1026 | 1027 => (400, Some("content_filter")),
+        2013 => (400, None),
+        _ => (500, None),
+    };
+    let code = code.map_or_else(|| number.to_string(), str::to_owned);
+    let message = word(said.get("status_msg"));
+    Some(Said { message, code: Some(code), status: Some(status), ..Said::default() })
 }
 
 /// Reads the fields of one error object under all the names that they go by.
@@ -256,7 +276,7 @@ fn fields(object: &Map<String, Value>) -> Said {
         })
         .filter(|cause| cause.message.is_some() || cause.code.is_some());
     Said {
-        message: first(&["message", "detail", "msg", "Message", "error_description"]),
+        message: first(&["message", "detail", "msg", "Message", "error_description", "error"]),
         // Azure's inner code is the one that names the policy.
         code: code.or(inner_code),
         error_type: word(object.get("type")).or_else(|| word(object.get("status")).filter(|text| !is_number(text))),

@@ -276,6 +276,7 @@ fn a_whole_error_keeps_the_providers_words() {
 #[test]
 fn messages_come_from_where_they_stand() {
     let text = |status, body: Value| decode(status, &body.to_string()).message;
+    assert_eq!(text(503, json!({"error": {"error": {"message": "inner", "type": "t"}}})), "inner");
     assert_eq!(
         text(
             422,
@@ -381,8 +382,22 @@ fn a_failure_hidden_in_a_success_is_found_and_an_answer_is_not() {
         Some(ErrorKind::RateLimit)
     );
     assert_eq!(kind(json!({"object": "error", "message": "m", "code": 400})), Some(ErrorKind::InvalidRequest));
+    assert_eq!(kind(json!([{"error": {"code": 400, "message": "m"}}])), Some(ErrorKind::InvalidRequest));
+    assert_eq!(kind(json!({"message": "Rate limited"})), Some(ErrorKind::RateLimit));
+    // MiniMax has numbers of its own.
+    let base =
+        |code: u64| kind(json!({"id": "x", "choices": null, "base_resp": {"status_code": code, "status_msg": "m"}}));
+    assert_eq!(base(1002), Some(ErrorKind::RateLimit));
+    assert_eq!(base(1004), Some(ErrorKind::Auth));
+    assert_eq!(base(1008), Some(ErrorKind::Quota));
+    assert_eq!(base(1027), Some(ErrorKind::ContentFiltered));
+    assert_eq!(base(2013), Some(ErrorKind::InvalidRequest));
+    assert_eq!(base(1000), Some(ErrorKind::Server));
     for answer in [
         json!({"id": "x", "choices": [], "error": null}),
+        json!({"id": "x", "choices": null, "base_resp": {"status_code": 0, "status_msg": ""}}),
+        json!([1]),
+        json!([]),
         json!({"output": [], "error": null, "message": "hi"}),
         json!({"choices": [], "error": {}}),
         json!("text"),

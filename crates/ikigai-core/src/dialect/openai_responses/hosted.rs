@@ -96,7 +96,9 @@ fn fill(result: &mut ProviderResult, item: &Value) {
     };
     let error = &item["error"];
     if !error.is_null() {
-        let message = text(error).or_else(|| text(&error["message"]));
+        // What a tool that failed says is content of its protocol.
+        let said = || list(&error["content"]).iter().find_map(|part| text(&part["text"]));
+        let message = text(error).or_else(|| text(&error["message"])).or_else(said);
         let code = text(&error["type"]).unwrap_or_else(|| "failed".to_owned());
         result.error = Some(ProviderFailure { code, message });
     } else if item["status"] == "failed" {
@@ -254,7 +256,10 @@ pub(crate) fn write_item(call: &ProviderCall, result: Option<&ProviderResult>) -
         }
         ProviderTool::Mcp => {
             let server = call.server.as_deref().unwrap_or_default();
-            let error = result.and_then(|result| result.error.as_ref()).map(|error| error.code.as_str());
+            let error = result.and_then(|result| result.error.as_ref()).map(|error| {
+                let said = error.message.as_deref().unwrap_or(&error.code);
+                json!({"type": "mcp_tool_execution_error", "content": [{"type": "text", "text": said}]})
+            });
             json!({
                 "type": "mcp_call", "id": id("mcp_"), "status": status, "server_label": server, "name": call.name,
                 "arguments": call.arguments.text(), "output": said, "error": error, "approval_request_id": null,

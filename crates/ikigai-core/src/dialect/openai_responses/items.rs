@@ -174,6 +174,24 @@ fn thinking(mut item: Item<'_>) -> ThinkingBlock {
     ThinkingBlock { text: if raw.is_empty() { summary } else { raw }, provider_data: data }
 }
 
+/// Shows the summary in place of the reasoning itself, if a stream began with it and has `said` that much.
+pub(super) fn show_said(block: &mut ThinkingBlock, said: &str) {
+    let data = &mut block.provider_data;
+    let Some(parts) = data.part(DIALECT, Part::Extra).get("summary").cloned() else { return };
+    let text = read_raw(parts.raw()).map(|parts: Content<'_>| text_of(&parts)).unwrap_or_default();
+    if block.text.starts_with(said) || !text.starts_with(said) {
+        return;
+    }
+    data.remove_part(DIALECT, Part::Extra, "summary");
+    if let Some(content) = data.remove_part(DIALECT, Part::Shape, "content") {
+        data.set_part(DIALECT, Part::Extra, "content", content);
+    }
+    if parts != Json::of(&plain_summary(&text)).unwrap_or_default() {
+        data.set_part(DIALECT, Part::Shape, "summary", parts);
+    }
+    block.text = text;
+}
+
 /// The summary that a text is written as.
 fn plain_summary(text: &str) -> Content<'_> {
     let part = || Entry::Fits(wire::Part::text("summary_text", text));

@@ -95,7 +95,7 @@ pub(super) fn warning(usage: &Usage) -> Option<Loss> {
     Some(Loss::info(LossCode::Inconsistent, "usage", "usage.total_tokens", why))
 }
 
-/// Writes the counts, all five members always, or as they were read where they still say the same.
+/// Writes the counts, all six always, or as they were read where they still say the same.
 pub(super) fn encode(usage: &Usage) -> Json {
     if let Some(raw) = usage.provider_data.part(DIALECT, Part::Shape).get("usage")
         && decode(raw).is_some_and(|mut read| {
@@ -108,16 +108,14 @@ pub(super) fn encode(usage: &Usage) -> Json {
     plain(usage).into()
 }
 
+/// The counts as the official types want them: with the writes to the cache also where there are none.
 fn plain(usage: &Usage) -> Value {
-    let mut of_prompt = json!({"cached_tokens": usage.cache_read_tokens});
-    if usage.cache_write_tokens > 0
-        && let Value::Object(of_prompt) = &mut of_prompt
-    {
-        of_prompt.insert("cache_write_tokens".into(), usage.cache_write_tokens.into());
-    }
     json!({
         "input_tokens": usage.prompt_tokens(),
-        "input_tokens_details": of_prompt,
+        "input_tokens_details": {
+            "cached_tokens": usage.cache_read_tokens,
+            "cache_write_tokens": usage.cache_write_tokens,
+        },
         "output_tokens": usage.completion_tokens(),
         "output_tokens_details": {"reasoning_tokens": usage.thinking_tokens},
         "total_tokens": usage.total_tokens(),

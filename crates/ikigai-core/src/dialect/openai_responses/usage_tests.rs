@@ -60,7 +60,16 @@ fn counts_that_were_changed_are_written_anew() {
     usage.output_tokens = 4;
     assert_eq!(
         encode(&usage),
-        json!({"input_tokens": 7, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 4,
+        json!({"input_tokens": 7, "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0}, "output_tokens": 4,
                "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 11})
     );
+}
+
+#[test]
+fn counts_from_elsewhere_have_every_member_of_the_official_types() {
+    let usage = Usage { input_tokens: 7, output_tokens: 3, ..Usage::default() };
+    let details = |usage: &Usage| encode(usage).value()["input_tokens_details"].clone();
+    assert_eq!(details(&usage), json!({"cached_tokens": 0, "cache_write_tokens": 0}));
+    let written = Usage { cache_write_tokens: 2, ..usage };
+    assert_eq!(details(&written), json!({"cached_tokens": 0, "cache_write_tokens": 2}));
 }

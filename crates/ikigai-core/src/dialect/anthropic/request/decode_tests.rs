@@ -125,6 +125,11 @@ fn odd_documents() -> Vec<Value> {
         user(
             json!([{"type": "search_result", "source": "s", "title": "t", "content": []}, {"type": "container_upload", "file_id": "f"}]),
         ),
+        user(json!([{"type": "tool_result", "tool_use_id": "t", "content": [
+            {"type": "text", "text": "a", "citations": [{"type": "char_location", "cited_text": "x"}]},
+            {"type": "text", "text": "b"}]}])),
+        user(json!([{"type": "tool_result", "tool_use_id": "t", "content": [
+            {"type": "text", "text": "a", "citations": [{"type": "char_location", "cited_text": "x"}]}]}])),
         // Answers in the history.
         assistant(json!([{"type": "text", "text": "a", "citations": [{"type": "char_location", "cited_text": "x"}]}])),
         assistant(json!([{"type": "thinking", "thinking": "", "signature": "Eq"}])),

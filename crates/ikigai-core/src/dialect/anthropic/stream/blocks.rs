@@ -192,7 +192,11 @@ impl Decoder {
                 out.push(Event::Citation { index, citation: Box::new(hosted::citation(wire)) });
             }
             ("compaction_delta", Some((Content::Own { grown, .. }, _))) => {
-                grow(grown, "content", &delta.text("content").unwrap_or_default());
+                for name in ["content", "encrypted_content"] {
+                    if let Some(piece) = delta.text(name) {
+                        grow(grown, name, &piece);
+                    }
+                }
             }
             _ => return self.unknown(Some(number)),
         }

@@ -131,6 +131,12 @@ fn every_kind_of_delta_arrives() {
         close(2),
         open(3, json!({"type": "redacted_thinking", "data": "Em"})),
         close(3),
+        open(4, json!({"type": "compaction", "content": null})),
+        delta(4, json!({"type": "compaction_delta", "content": "short", "encrypted_content": "Ek"})),
+        close(4),
+        open(5, json!({"type": "compaction", "content": null, "encrypted_content": ""})),
+        delta(5, json!({"type": "compaction_delta", "content": null, "encrypted_content": "El"})),
+        close(5),
     ];
     let other = |data: Value| json!({"type": "other", "dialect": "anthropic", "data": data});
     assert_eq!(
@@ -144,6 +150,8 @@ fn every_kind_of_delta_arrives() {
                 {"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"url": "u"}]}}}},
             other(json!({"type": "compaction", "content": "summary"})),
             {"type": "thinking", "text": "", "provider_data": {"anthropic": {"redacted_data": "Em"}}},
+            other(json!({"type": "compaction", "content": "short", "encrypted_content": "Ek"})),
+            other(json!({"type": "compaction", "content": null, "encrypted_content": "El"})),
         ])
     );
 }

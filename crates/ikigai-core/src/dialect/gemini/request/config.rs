@@ -3,10 +3,11 @@
 //! What a client wrote is kept whole in the shape, and is written again while it says what the request says.
 
 use super::super::leftovers::{Kept, Leftovers};
-use super::super::wire::{Config, Format, OneOrMany, whole};
+use super::super::wire::{Config, Format, OneOrMany};
 use super::super::{DIALECT, schema, thinking};
 use super::refuse;
 use crate::fit::{Fitted, FittedFormat, Spelling};
+use crate::json::whole;
 use crate::json::wire::{Leftovers as _, Raw, Text};
 use crate::{Error, Fields, JsonSchemaFormat, Limits, Loss, OutputFormat, Part, ProviderData, Request};
 

@@ -199,13 +199,16 @@ pub(in super::super) fn finish(word: Option<&str>, calls: usize) -> FinishReason
             | "IMAGE_SAFETY"
             | "IMAGE_PROHIBITED_CONTENT"
             | "IMAGE_RECITATION"
-            | "MODEL_ARMOR",
+            | "MODEL_ARMOR"
+            | "ESCALATION",
         ) => FinishReason::ContentFilter,
         Some(
             "MALFORMED_FUNCTION_CALL"
             | "UNEXPECTED_TOOL_CALL"
             | "TOO_MANY_TOOL_CALLS"
             | "MALFORMED_RESPONSE"
+            | "MISSING_THOUGHT_SIGNATURE"
+            | "PUP_LIMITED_DISABLED"
             | "LANGUAGE"
             | "NO_IMAGE",
         ) => FinishReason::Error,

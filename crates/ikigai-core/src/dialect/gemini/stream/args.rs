@@ -4,9 +4,10 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::super::wire::{PartialArg, whole};
+use super::super::wire::PartialArg;
 use crate::dialect::failure::excerpt;
 use crate::dialect::weight::{Weigh, object_weight};
+use crate::json::whole;
 
 /// So many steps a path may have: nothing reads JSON that is nested deeper.
 const MOST_STEPS: usize = 120;

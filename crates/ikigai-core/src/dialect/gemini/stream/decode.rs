@@ -108,7 +108,7 @@ impl ReadFrames for Decoder {
                 self.close_partial(if word == "STOP" { Complete::Yes } else { Complete::No }, out);
                 finish(Some(word), self.calls)
             }
-            None if self.blocks == 0 && is_blocked(&self.top) => FinishReason::ContentFilter,
+            None if is_blocked(&self.top) => FinishReason::ContentFilter,
             None => return Err(Fault::CutOff),
         };
         self.close(out);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::testing::decode_response;
 use crate::dialect::testing;
 use crate::wire::Ids;
-use crate::{Block, Dialect, ErrorKind, Event, Part, Response};
+use crate::{Block, Dialect, ErrorKind, Event, FinishReason, Part, Response};
 
 fn decoded<T: AsRef<str>>(frames: &[T]) -> Vec<Event> {
     testing::events_of_frames(Dialect::Gemini, frames)
@@ -214,6 +214,15 @@ fn a_refused_prompt_ends_well() {
         json!({"type": "done", "finish_reason": "content_filter", "provider_data": {"gemini": {
             "response": {"promptFeedback": {"blockReason": "SAFETY"}}}}}),
     );
+}
+
+#[test]
+fn an_answer_that_is_blocked_half_way_was_filtered_and_not_cut_off() {
+    let blocked = testing::collect(read(&[
+        parts(json!([{"text": "Hel"}])),
+        json!({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}),
+    ]));
+    assert_eq!((blocked.text().as_str(), blocked.finish_reason), ("Hel", FinishReason::ContentFilter));
 }
 
 #[test]

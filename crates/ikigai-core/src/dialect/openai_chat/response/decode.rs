@@ -24,6 +24,9 @@ pub(crate) fn decode_response(body: &[u8], ids: &mut Ids) -> Result<Response, Er
     let mut answer = Answer::default();
     let odd = loose::read(text, &mut answer).map_err(|fault| unreadable(text, &fault))?;
     if odd.is_some() {
+        if let Some(error) = listed_failure(text) {
+            return Err(error);
+        }
         return Err(Error::protocol(format!("the answer is not a JSON object; it begins: {}", excerpt(text))));
     }
     if let Some(error) = failure(text, &answer) {
@@ -48,6 +51,15 @@ pub(in crate::dialect::openai_chat) fn failure(text: &str, answer: &Answer<'_>) 
         || answer.object.as_ref().is_some_and(|object| object.as_str() == "error");
     let body = says_so.then(|| serde_json::from_str(text).ok()).flatten()?;
     openai_error::find(DIALECT, &body)
+}
+
+/// A failure is no longer than this, in bytes. A longer list is not read: as values it takes many times its length.
+const LONGEST_FAILURE: usize = 64 << 10;
+
+/// The failure in a list of its own, as Google's compatible endpoint sends it.
+pub(in crate::dialect::openai_chat) fn listed_failure(text: &str) -> Option<Error> {
+    let list = (text.len() <= LONGEST_FAILURE).then_some(text)?;
+    openai_error::find(DIALECT, &serde_json::from_str(list).ok()?)
 }
 
 fn decode(mut answer: Answer<'_>, ids: &mut Ids) -> Result<Response, Error> {
@@ -162,9 +174,13 @@ pub(in crate::dialect::openai_chat) fn usage_elsewhere<'a>(
 
 /// What broke an answer that ended with an error: the choice may say it.
 fn choice_error(choice: &Choice<'_>, word: Option<&str>) -> Error {
-    let said = wire::find(&choice.rest, "error").and_then(|error| serde_json::from_str(error.get()).ok());
-    let said = said.map(|error: serde_json::Value| serde_json::json!({"error": error}));
-    said.and_then(|said| openai_error::find(DIALECT, &said)).unwrap_or_else(|| broken(word))
+    wire::find(&choice.rest, "error").and_then(failure_of).unwrap_or_else(|| broken(word))
+}
+
+/// The failure that the `error` of a choice tells.
+pub(in crate::dialect::openai_chat) fn failure_of(error: &RawValue) -> Option<Error> {
+    let error: serde_json::Value = serde_json::from_str(error.get()).ok()?;
+    openai_error::find(DIALECT, &serde_json::json!({"error": error}))
 }
 
 /// An answer that ended with a word for failure and nothing else.

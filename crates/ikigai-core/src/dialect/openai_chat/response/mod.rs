@@ -6,7 +6,7 @@ mod encode;
 use crate::{Block, FinishReason};
 
 pub(crate) use decode::decode_response;
-pub(super) use decode::{Around, broken, failure, usage_elsewhere};
+pub(super) use decode::{Around, broken, failure, failure_of, listed_failure, usage_elsewhere};
 pub(crate) use encode::encode_response;
 pub(super) use encode::{foreign_fields, note_fields, service_tier, unsaid};
 
@@ -59,9 +59,9 @@ pub(super) fn finish(word: Option<&str>, holds: Holds) -> FinishReason {
                 FinishReason::Stop
             }
         }
-        "length" | "max_tokens" | "model_length" => FinishReason::Length,
-        "content_filter" | "refusal" | "safety" => FinishReason::ContentFilter,
-        "error" | "insufficient_system_resource" => FinishReason::Error,
+        "length" | "max_tokens" | "model_length" | "model_context_window_exceeded" => FinishReason::Length,
+        "content_filter" | "refusal" | "safety" | "sensitive" => FinishReason::ContentFilter,
+        "error" | "insufficient_system_resource" | "network_error" => FinishReason::Error,
         "" if holds.calls && !holds.broken_call => FinishReason::ToolUse,
         _ => FinishReason::Unknown,
     }

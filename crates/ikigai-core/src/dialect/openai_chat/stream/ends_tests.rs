@@ -19,6 +19,15 @@ fn failures_in_a_stream_end_it_and_keep_what_had_arrived() {
     // In a normal chunk, as relays send it.
     let relay = r#"{"id":"1","choices":[{"index":0,"finish_reason":"error","delta":{"content":""}}],"error":{"code":502,"message":"down"}}"#;
     assert_eq!(error(&[&text, relay]).0.message, "down");
+    // In the choice, and in a list, as Google's compatible endpoint sends it.
+    let choice = r#"{"id":"1","choices":[{"index":0,"finish_reason":"error","delta":{"content":""},"error":{"code":429,"message":"slowly"}}]}"#;
+    assert_eq!(error(&[&text, choice, "[DONE]"]).0.kind, ErrorKind::RateLimit);
+    let list = r#"[{"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED"}}]"#;
+    assert_eq!(error(&[&text, list]).0.message, "Quota");
+    assert_eq!(error(&[&text, "[1]"]).0.kind, ErrorKind::Protocol);
+    // Beside the place of the answer, with numbers of its own.
+    let base = r#"{"id":"1","choices":null,"base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}"#;
+    assert_eq!(error(&[&text, base]).0.kind, ErrorKind::Quota);
     // As the first event, and as a text.
     assert_eq!(
         error(&[r#"{"code":"x","error":"The service is currently unavailable"}"#]).0.kind,

@@ -23,7 +23,7 @@ fn answer(status: &str, output: Value) -> Value {
         "id": "resp_1", "object": "response", "created_at": 1_765_552_659, "status": status, "error": null,
         "incomplete_details": null, "instructions": null, "metadata": {}, "model": "gpt-5.1", "output": output,
         "parallel_tool_calls": true, "temperature": 1.0, "tool_choice": "auto", "tools": [], "top_p": 1.0,
-        "usage": {"input_tokens": 50, "input_tokens_details": {"cached_tokens": 10}, "output_tokens": 120,
+        "usage": {"input_tokens": 50, "input_tokens_details": {"cached_tokens": 10, "cache_write_tokens": 0}, "output_tokens": 120,
                   "output_tokens_details": {"reasoning_tokens": 20}, "total_tokens": 170},
     })
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::dialect::openai_responses::decode_response;
 use crate::dialect::openai_responses::stream::{check_grammar, read_stream};
+use crate::wire::Reply;
 use crate::{ErrorKind, FinishReason, Response};
 
 fn frame(kind: &str, mut fields: Value) -> String {
@@ -154,6 +155,25 @@ fn raw_reasoning_is_the_thinking_and_a_summary_behind_it_is_not_said_again() {
         completed(json!([reasoning])),
     ];
     assert_eq!(is_its_end(&frames).thinking(), "Long.");
+}
+
+#[test]
+fn a_summary_is_the_thinking_where_it_comes_first_and_the_reasoning_behind_it_goes_back() {
+    let reasoning = json!({"id": "rs_1", "type": "reasoning", "summary": [{"type": "summary_text", "text": "Short."}],
+        "content": [{"type": "reasoning_text", "text": "Long."}]});
+    let frames = [
+        created(),
+        added(0, json!({"id": "rs_1", "type": "reasoning", "summary": [], "content": []})),
+        delta(SUMMARY, 0, "Short."),
+        delta("response.reasoning_text.delta", 0, "Long."),
+        done(0, reasoning.clone()),
+        completed(json!([reasoning])),
+    ];
+    let streamed = collect(&frames);
+    assert_eq!(streamed.thinking(), "Short.");
+    let sent = crate::dialect::openai_responses::encode_response(&streamed, &Reply::default());
+    let body: Value = serde_json::from_slice(&sent.body).unwrap();
+    assert_eq!(body["output"], json!([reasoning]));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::wire::Kind;
 use crate::dialect::openai_responses::wire::Item;
-use crate::dialect::openai_responses::{DIALECT, hosted};
+use crate::dialect::openai_responses::{DIALECT, hosted, items};
 use crate::dialect::weight::Weigh;
 use crate::json::wire::Text;
 use crate::span::Ruler;
@@ -123,7 +123,8 @@ impl OpenBlock {
                 out.extend(cited.map(|citation| Event::Citation { index, citation }));
                 text.provider_data
             }
-            Block::Thinking(thinking) => {
+            Block::Thinking(mut thinking) => {
+                items::show_said(&mut thinking, &self.said);
                 self.reconcile(&thinking.text, out);
                 thinking.provider_data
             }

@@ -14,7 +14,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
 use crate::dialect::openai_chat::notes::{ContentShape, EXTRA_CONTENT, Notes, Side};
-use crate::dialect::openai_chat::response::{Around, Holds, broken, failure, finish, usage_elsewhere};
+use crate::dialect::openai_chat::response::{
+    Around, Holds, broken, failure, failure_of, finish, listed_failure, usage_elsewhere,
+};
 use crate::dialect::openai_chat::wire::{Answer, Choice, Content, Message, Speech};
 use crate::dialect::openai_chat::{DIALECT, assistant, usage};
 use crate::dialect::{Fault, ReadFrames, Seen};
@@ -68,7 +70,8 @@ impl Decoder {
     fn chunk(&mut self, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         let mut chunk = Answer::default();
         if loose::read(data, &mut chunk)?.is_some() {
-            return Err(Fault::Broken("it is not an object".to_owned()));
+            let broken = || Fault::Broken("it is not an object".to_owned());
+            return Err(listed_failure(data).map_or_else(broken, Fault::from));
         }
         if let Some(error) = failure(data, &chunk) {
             return Err(error.into());
@@ -241,7 +244,9 @@ impl Decoder {
         let word = self.finish.take();
         let finish_reason = finish(word.as_deref(), holds);
         if finish_reason == FinishReason::Error {
-            return Err(broken(word.as_deref()).into());
+            let choice = std::mem::take(&mut self.choice).into_fields();
+            let told = choice.get("error").and_then(|error| failure_of(error.raw()));
+            return Err(told.unwrap_or_else(|| broken(word.as_deref())).into());
         }
         let mut notes = Notes::default();
         if let Some(state) = message.remove(EXTRA_CONTENT) {
