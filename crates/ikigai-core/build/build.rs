@@ -1,13 +1,14 @@
 //! Turns the data files into tables that are part of the program, so that nothing is parsed when it runs.
 //!
-//! `data/providers.toml` becomes `providers.rs`, `data/models/*.toml` becomes `models.rs`, `data/families.toml` becomes
-//! `families.rs`. A broken file fails the build with its name and the row; tests compare the tables with the files.
+//! `data/providers.toml` becomes `providers.rs` and `providers.bin`, `data/models/*.toml` becomes `models.rs` and `models.bin`,
+//! `data/families.toml` becomes `families.rs`. A broken file fails the build with its name and the row; tests compare the tables with the files.
 
 mod code;
 mod families;
 #[path = "../src/catalog/hash.rs"]
 mod hash;
 mod models;
+mod packed;
 mod providers;
 
 use std::error::Error;
@@ -28,12 +29,16 @@ fn main() -> Result<()> {
         println!("cargo::rerun-if-changed={watched}");
     }
     let out = env::var("OUT_DIR")?;
-    let write = |name: &str, code: String| fs::write(Path::new(&out).join(name), code);
+    let write = |name: &str, code: &[u8]| fs::write(Path::new(&out).join(name), code);
 
     let rows: Table = fs::read_to_string(PROVIDERS)?.parse().map_err(|error| format!("{PROVIDERS}: {error}"))?;
-    write("providers.rs", providers::provider_table(&rows).map_err(|error| format!("{PROVIDERS}: {error}"))?)?;
-    write("models.rs", models::model_table(read_models(&rows)?)?)?;
-    write("families.rs", families::family_table(FAMILIES, &fs::read_to_string(FAMILIES)?)?)?;
+    let table = providers::provider_table(&rows).map_err(|error| format!("{PROVIDERS}: {error}"))?;
+    let tables = [("providers", table), ("models", models::model_table(read_models(&rows)?)?)];
+    for (name, (code, rows)) in &tables {
+        write(&format!("{name}.rs"), code.as_bytes())?;
+        write(&format!("{name}.bin"), rows)?;
+    }
+    write("families.rs", families::family_table(FAMILIES, &fs::read_to_string(FAMILIES)?)?.as_bytes())?;
     Ok(())
 }
 

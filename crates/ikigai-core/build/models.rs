@@ -1,4 +1,4 @@
-//! `data/models/*.toml` as `models.rs`.
+//! `data/models/*.toml` as `models.rs` and `models.bin`: the rows as bytes, and the code that finds them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use toml::{Table, Value};
 
 use super::Result;
-use super::code::{flag, list, number, str_of, table, text, word};
+use super::code::{flag, list, number, str_of, table, word};
 use super::hash::hash;
+use super::packed::{Pools, Row};
 
 pub(crate) struct Model {
     pub(crate) file: String,
@@ -26,9 +27,11 @@ impl Model {
     }
 }
 
-pub(crate) fn model_table(models: Vec<Model>) -> Result<String> {
-    let mut lists = Lists::default();
-    let mut rows = String::new();
+/// The code and the rows.
+pub(crate) fn model_table(models: Vec<Model>) -> Result<(String, Vec<u8>)> {
+    let mut pools = Pools::default();
+    let mut rows = Row::default();
+    let mut starts = Vec::new();
     // Every name, with the models that it may mean: lower case, in order, so that equal names stand together.
     let mut names = BTreeMap::<(String, String), (usize, usize)>::new();
     for (place, model) in models.iter().enumerate() {
@@ -38,9 +41,9 @@ pub(crate) fn model_table(models: Vec<Model>) -> Result<String> {
                 return Err(format!("{}: {} has two models called {name}", model.file, model.provider).into());
             }
         }
-        let row = facts(model, &mut lists);
-        let row = row.map_err(|error| format!("{}: [{}.{:?}]: {error}", model.file, model.provider, model.id))?;
-        writeln!(rows, "    {row},")?;
+        starts.push(rows.0.len());
+        let row = facts(model, &mut rows, &mut pools);
+        row.map_err(|error| format!("{}: [{}.{:?}]: {error}", model.file, model.provider, model.id))?;
     }
 
     let distinct: Vec<(usize, &str)> = {
@@ -65,113 +68,92 @@ pub(crate) fn model_table(models: Vec<Model>) -> Result<String> {
         }
     }
 
-    let mut code = lists.code;
-    writeln!(code, "pub(super) static MODELS: [Facts; {}] = [\n{rows}];", models.len())?;
-    writeln!(code, "pub(super) static NAMES: [(u16, u8); {}] = [", names.len())?;
+    let mut code = pools.code();
+    writeln!(code, "static STARTS: [u32; {}] = {starts:?};", starts.len())?;
+    writeln!(code, "static NAMES: [(u16, u8); {}] = [", names.len())?;
     for (place, which) in names.values() {
         write!(code, "({place}, {which}), ")?;
     }
-    writeln!(code, "\n];\npub(super) static SLOTS: [u16; {size}] = {slots:?};")?;
-    Ok(code)
+    writeln!(code, "\n];\nstatic SLOTS: [u16; {size}] = {slots:?};")?;
+    Ok((code, rows.0))
 }
 
-fn facts(model: &Model, lists: &mut Lists) -> Result<String> {
+/// Writes a model's row. `src/catalog/built_in.rs` reads the same fields in the same order.
+fn facts(model: &Model, to: &mut Row, pools: &mut Pools) -> Result<()> {
     let mut row = model.row.clone();
-    let mut code = format!("Facts {{ provider: {}, id: {}", text(&model.provider), text(&model.id));
-    let name = row.remove("name");
-    write!(code, ", name: {}", text(str_of(name.as_ref())?))?;
-    for field in ["aliases", "nicknames"] {
-        let items: Vec<String> = list(row.remove(field).as_ref())?.iter().map(|item| text(item)).collect();
-        write!(code, ", {field}: {}", lists.place("Cow<'static, str>", &items)?)?;
+    let (aliases, nicknames) = (list(row.remove("aliases").as_ref())?, list(row.remove("nicknames").as_ref())?);
+    to.number(u64::try_from(aliases.len())?);
+    to.number(u64::try_from(nicknames.len())?);
+    to.text(&model.id)?;
+    for name in aliases.iter().chain(&nicknames) {
+        to.text(name)?;
     }
+    to.number(pools.place("PROVIDERS", "&str", format!("{:?}", model.provider))?);
+    to.text(str_of(row.remove("name").as_ref())?)?;
     for field in ["released", "retires", "knowledge"] {
-        let value = row.remove(field);
-        match value.as_ref() {
-            Some(value) => write!(code, ", {field}: Some({})", text(str_of(Some(value))?))?,
-            None => write!(code, ", {field}: None")?,
-        }
+        to.text(str_of(row.remove(field).as_ref())?)?;
     }
     for field in ["context", "max_input", "max_output"] {
-        match row.remove(field) {
-            Some(value) => write!(code, ", {field}: Some({})", number(&value)?)?,
-            None => write!(code, ", {field}: None")?,
-        }
+        to.optional(row.remove(field).map(|value| number(&value)).transpose()?.map(u64::from));
     }
-    write!(code, ", prices: {}", prices(row.remove("prices"))?)?;
+    for price in prices(row.remove("prices"))? {
+        to.optional(price);
+    }
     let mut tiers = Vec::new();
     for tier in array(row.remove("tiers"))? {
         let mut tier = table(tier, "tiers")?;
         let above = number(tier.get("above").ok_or("a tier without `above`")?)?;
-        let code = format!("TierPrices {{ above: {above}, prices: {} }}", prices(tier.remove("prices"))?);
-        tiers.push((above, code));
+        let [input, output, cache_read, cache_write, thinking] = prices(tier.remove("prices"))?;
+        let prices = format!(
+            "Prices {{ input: {input:?}, output: {output:?}, cache_read: {cache_read:?}, cache_write: {cache_write:?}, \
+             thinking: {thinking:?} }}"
+        );
+        tiers.push((above, format!("TierPrices {{ above: {above}, prices: {prices} }}")));
     }
     tiers.sort_by_key(|(above, _)| *above);
     let tiers: Vec<String> = tiers.into_iter().map(|(_, code)| code).collect();
-    write!(code, ", tiers: {}", lists.place("TierPrices", &tiers)?)?;
-    for (field, kind) in [("input", "Modality"), ("output", "Modality"), ("efforts", "Level")] {
+    to.number(pools.place("TIERS", "&[TierPrices]", format!("&[{}]", tiers.join(", ")))?);
+    for (field, pool, kind) in
+        [("input", "MODALITIES", "Modality"), ("output", "MODALITIES", "Modality"), ("efforts", "EFFORTS", "Level")]
+    {
         let words = list(row.remove(field).as_ref())?;
         let items: Vec<String> =
             words.into_iter().map(|item| word(kind, &Value::String(item))).collect::<Result<_>>()?;
-        write!(code, ", {field}: {}", lists.place(kind, &items)?)?;
+        to.number(pools.place(pool, &format!("&[{kind}]"), format!("&[{}]", items.join(", ")))?);
     }
     for field in ["thinking", "tools", "structured_output", "temperature"] {
-        match row.remove(field) {
-            Some(value) => write!(code, ", {field}: Some({})", flag(Some(&value))?)?,
-            None => write!(code, ", {field}: None")?,
-        }
+        let flag = row.remove(field).map(|value| flag(Some(&value))).transpose()?;
+        to.optional(flag.map(u64::from));
     }
-    let spoken = match row.remove("dialect") {
+    let dialect = match row.remove("dialect") {
         Some(value) => format!("Some({})", word("Dialect", &value)?),
         None => "None".to_owned(),
     };
+    to.number(pools.place("DIALECTS", "Option<Dialect>", dialect)?);
     let status = row.remove("status").map_or(Ok("Status::Active".to_owned()), |value| word("Status", &value))?;
-    write!(code, ", dialect: {spoken}, status: {status} }}")?;
+    to.number(pools.place("STATUSES", "Status", status)?);
     match row.keys().next() {
         Some(unknown) => Err(format!("unknown key `{unknown}`").into()),
-        None => Ok(code),
+        None => Ok(()),
     }
 }
 
-fn prices(value: Option<Value>) -> Result<String> {
+fn prices(value: Option<Value>) -> Result<[Option<u64>; 5]> {
     let mut row = value.map_or(Ok(Table::new()), |value| table(value, "prices"))?;
-    let mut code = String::from("Prices { ");
-    for field in ["input", "output", "cache_read", "cache_write", "thinking"] {
+    let mut price = |field: &str| -> Result<Option<u64>> {
         // Dollars a million tokens are micro-dollars a million times over.
-        let price = match row.remove(field) {
-            Some(Value::Float(dollars)) if (0.0..=1e9).contains(&dollars) => {
-                format!("Some({})", (dollars * 1e6).round())
-            }
-            Some(Value::Integer(dollars)) if dollars >= 0 => format!("Some({}000000)", dollars),
-            Some(other) => return Err(format!("`{other}` is not a price").into()),
-            None => "None".to_owned(),
-        };
-        write!(code, "{field}: {price}, ")?;
-    }
+        match row.remove(field) {
+            // At most 10^15, which both kinds of number have exactly.
+            Some(Value::Float(dollars)) if (0.0..=1e9).contains(&dollars) => Ok(Some((dollars * 1e6).round() as u64)),
+            Some(Value::Integer(dollars)) if dollars >= 0 => Ok(Some(u64::try_from(dollars)? * 1_000_000)),
+            Some(other) => Err(format!("`{other}` is not a price").into()),
+            None => Ok(None),
+        }
+    };
+    let prices = [price("input")?, price("output")?, price("cache_read")?, price("cache_write")?, price("thinking")?];
     match row.keys().next() {
         Some(unknown) => Err(format!("unknown price `{unknown}`").into()),
-        None => Ok(code + "}"),
-    }
-}
-
-/// Lists that stand as statics of their own, each only once.
-#[derive(Default)]
-struct Lists {
-    code: String,
-    known: BTreeMap<String, usize>,
-}
-
-impl Lists {
-    fn place(&mut self, kind: &str, items: &[String]) -> Result<String> {
-        if items.is_empty() {
-            return Ok("Cow::Borrowed(&[])".to_owned());
-        }
-        let body = format!("[{kind}; {}] = [{}]", items.len(), items.join(", "));
-        let next = self.known.len();
-        let place = *self.known.entry(body.clone()).or_insert(next);
-        if place == next {
-            writeln!(self.code, "static LIST_{place}: {body};")?;
-        }
-        Ok(format!("Cow::Borrowed(&LIST_{place})"))
+        None => Ok(prices),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `data/providers.toml` as `providers.rs`.
+//! `data/providers.toml` as `providers.rs` and `providers.bin`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,58 +7,67 @@ use toml::{Table, Value};
 
 use super::Result;
 use super::code::{flag, list, str_of, table, text, word};
+use super::packed::{Pools, Row};
 
-pub(crate) fn provider_table(providers: &Table) -> Result<String> {
-    let mut rows = String::new();
+/// The code and the rows.
+pub(crate) fn provider_table(providers: &Table) -> Result<(String, Vec<u8>)> {
+    let (mut pools, mut rows, mut starts) = (Pools::default(), Row::default(), Vec::new());
     let mut names = BTreeMap::new();
     for (place, (id, row)) in providers.iter().enumerate() {
-        let mut row = table(row.clone(), id)?;
+        let row = table(row.clone(), id)?;
         for name in std::iter::once(id.clone()).chain(list(row.get("aliases"))?) {
             if names.insert(name.to_lowercase(), place).is_some() {
                 return Err(format!("[{id}]: the name `{name}` belongs to another provider").into());
             }
         }
-        let quirks = quirks(row.remove("quirks")).map_err(|error| format!("[{id}]: quirks: {error}"))?;
-        let mut field = |name: &str| row.remove(name);
-        let (name, docs, key_page) = (field("name"), field("docs"), field("key_page"));
-        let (aliases, key_env, base_url_env) = (field("aliases"), field("key_env"), field("base_url_env"));
-        let (also, headers, prefixes) = (field("also"), field("headers"), field("prefixes"));
-        let (idempotency_header, unsupported) = (field("idempotency_header"), field("unsupported"));
-        writeln!(
-            rows,
-            "    Provider {{ id: {}, name: {}, aliases: {}, dialect: {}, also: {}, base_url: {}, auth: {}, \
-             key_env: {}, key_optional: {}, base_url_env: {}, docs: {}, key_page: {}, prefixes: {}, maker_dialect: {}, \
-             headers: {}, idempotency_header: {}, unsupported: {}, quirks: {quirks} }},",
-            text(id),
-            text(str_of(name.as_ref())?),
-            texts(list(aliases.as_ref())?),
-            field("dialect").map_or(Ok("Dialect::OpenaiChat".to_owned()), |value| word("Dialect", &value))?,
-            pairs(also, |name| word("Dialect", &Value::String(name.to_owned())))?,
-            text(str_of(field("base_url").as_ref())?),
-            field("auth").map_or(Ok("Auth::Bearer".to_owned()), |value| word("Auth", &value))?,
-            texts(list(key_env.as_ref())?),
-            flag(field("key_optional").as_ref())?,
-            texts(list(base_url_env.as_ref())?),
-            text(str_of(docs.as_ref())?),
-            text(str_of(key_page.as_ref())?),
-            texts(list(prefixes.as_ref())?),
-            flag(field("maker_dialect").as_ref())?,
-            pairs(headers, |name| Ok(text(name)))?,
-            text(str_of(idempotency_header.as_ref())?),
-            text(str_of(unsupported.as_ref())?),
-        )?;
-        if let Some(unknown) = row.keys().next() {
-            return Err(format!("[{id}]: unknown key `{unknown}`").into());
-        }
+        starts.push(rows.0.len());
+        provider(id, row, &mut rows, &mut pools).map_err(|error| format!("[{id}]: {error}"))?;
     }
-    let mut code = String::new();
-    writeln!(code, "static BUILT_IN: [Provider; {}] = [\n{rows}];", providers.len())?;
+    let mut code = pools.code();
+    writeln!(code, "static STARTS: [u32; {}] = {starts:?};", starts.len())?;
     writeln!(code, "static NAMES: [(&str, u16); {}] = [", names.len())?;
     for (name, place) in names {
         writeln!(code, "    ({name:?}, {place}),")?;
     }
     code.push_str("];\n");
-    Ok(code)
+    Ok((code, rows.0))
+}
+
+/// Writes a provider's row. `src/provider/built_in.rs` reads the same fields in the same order.
+fn provider(id: &str, mut row: Table, to: &mut Row, pools: &mut Pools) -> Result<()> {
+    to.text(id)?;
+    for field in ["name", "base_url", "docs", "key_page", "idempotency_header", "unsupported"] {
+        to.text(str_of(row.remove(field).as_ref())?)?;
+    }
+    for field in ["aliases", "key_env", "base_url_env", "prefixes"] {
+        to.texts(&list(row.remove(field).as_ref())?)?;
+    }
+    for field in ["key_optional", "maker_dialect"] {
+        to.number(u64::from(flag(row.remove(field).as_ref())?));
+    }
+    let dialect =
+        row.remove("dialect").map_or(Ok("Dialect::OpenaiChat".to_owned()), |value| word("Dialect", &value))?;
+    to.number(pools.place("DIALECTS", "Dialect", dialect)?);
+    let auth = row.remove("auth").map_or(Ok("Auth::Bearer".to_owned()), |value| word("Auth", &value))?;
+    to.number(pools.place("AUTHS", "Auth", auth)?);
+    let also = pairs(row.remove("also"))?;
+    to.number(u64::try_from(also.len())?);
+    for (dialect, url) in also {
+        to.number(pools.place("DIALECTS", "Dialect", word("Dialect", &Value::String(dialect))?)?);
+        to.text(&url)?;
+    }
+    let headers = pairs(row.remove("headers"))?;
+    to.number(u64::try_from(headers.len())?);
+    for (name, value) in headers {
+        to.text(&name)?;
+        to.text(&value)?;
+    }
+    let quirks = quirks(row.remove("quirks")).map_err(|error| format!("quirks: {error}"))?;
+    to.number(pools.place("QUIRKS", "Quirks", quirks)?);
+    match row.keys().next() {
+        Some(unknown) => Err(format!("unknown key `{unknown}`").into()),
+        None => Ok(()),
+    }
 }
 
 /// The quirks of a row: the default, with those that it has.
@@ -135,16 +144,7 @@ fn texts(values: Vec<String>) -> String {
     }
 }
 
-fn pairs(value: Option<Value>, key: impl Fn(&str) -> Result<String>) -> Result<String> {
-    let Some(value) = value else { return Ok("Cow::Borrowed(&[])".to_owned()) };
-    let mut items = Vec::new();
-    for (name, value) in table(value, "pairs")? {
-        items.push(format!("({}, {})", key(&name)?, text(str_of(Some(&value))?)));
-    }
-    let kind = if items.iter().all(|item| item.starts_with("(Dialect::")) { "Dialect" } else { "Cow<'static, str>" };
-    Ok(format!(
-        "{{ static LIST: [({kind}, Cow<'static, str>); {}] = [{}]; Cow::Borrowed(&LIST) }}",
-        items.len(),
-        items.join(", ")
-    ))
+fn pairs(value: Option<Value>) -> Result<Vec<(String, String)>> {
+    let pairs = value.map_or(Ok(Table::new()), |value| table(value, "pairs"))?;
+    pairs.into_iter().map(|(name, value)| Ok((name, str_of(Some(&value))?.to_owned()))).collect()
 }

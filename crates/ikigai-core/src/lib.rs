@@ -56,6 +56,7 @@ mod loss;
 mod message;
 mod model;
 pub mod near;
+mod order;
 pub mod pause;
 mod prompt;
 pub mod provider;

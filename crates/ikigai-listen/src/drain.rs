@@ -4,9 +4,10 @@ use std::pin::{Pin, pin};
 use std::task::{Poll, Waker};
 
 use tokio::sync::watch;
+use tokio::task::unconstrained;
 
 /// Tells connections that the server stops. They are told as well when this is dropped.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Drain(watch::Sender<()>);
 
 /// What one connection is told by. The connection counts as open until this is dropped.
@@ -15,9 +16,8 @@ pub struct Watcher(watch::Receiver<()>);
 
 impl Drain {
     /// For connections of one server.
-    #[expect(clippy::new_without_default, reason = "a server that stops by default would be odd")]
     pub fn new() -> Self {
-        Drain(watch::Sender::new(()))
+        Drain::default()
     }
 
     /// For one connection.
@@ -42,7 +42,8 @@ impl Watcher {
         stop: impl FnOnce(Pin<&mut W>),
     ) -> W::Output {
         let news = self.0.clone();
-        let mut told = pin!(self.0.changed());
+        // Once it was asked it waits for news, however much else its task has done.
+        let mut told = pin!(unconstrained(self.0.changed()));
         let mut stop = Some(stop);
         let mut waker: Option<Waker> = None;
         std::future::poll_fn(|cx| {

@@ -25,15 +25,20 @@ pub(crate) struct Prepared {
     /// The tools' own names, for those that were respelled.
     names: ToolNames,
     pub(crate) request: http::Request<Bytes>,
-    wanted: Wanted,
 }
 
-/// An answer that has begun.
-pub(crate) enum Opened {
-    /// It is whole.
-    Whole(Box<(Response, Head)>),
-    /// It is being written.
-    Live(Box<Live>),
+/// What is made of the answer to a request. A type for each, so that a program that never streams has no code for it.
+pub(crate) trait Opened: Sized + Send {
+    /// What the request has to ask for.
+    const WANTED: Wanted;
+
+    fn read(prepared: &Prepared, exchange: Exchange) -> impl Future<Output = Result<Self, Error>> + Send;
+}
+
+/// A whole answer.
+pub(crate) struct Whole {
+    pub(crate) response: Response,
+    pub(crate) head: Head,
 }
 
 /// An answer that is being written.
@@ -63,42 +68,43 @@ impl Client {
         let wanted = if request.stream == Some(true) { Wanted::Stream } else { Wanted::Whole };
         let (headers, body) = (header_map(&encoded.headers)?, encoded.body.into());
         let request = upstream.request(Method::POST, &encoded.path, &headers, body, wanted)?;
-        Ok(Prepared { upstream, losses: encoded.losses, names: encoded.names, request, wanted })
+        Ok(Prepared { upstream, losses: encoded.losses, names: encoded.names, request })
     }
 }
 
 impl Prepared {
     /// Sends the request, again where that is worth it. Every try that fails is added to `attempts`.
-    pub(crate) async fn open(&self, attempts: &mut Vec<Attempt>) -> Result<Opened, Error> {
-        self.upstream.attempt(&self.request, self.wanted, attempts, |exchange| self.read(exchange)).await
+    pub(crate) async fn open<O: Opened>(&self, attempts: &mut Vec<Attempt>) -> Result<O, Error> {
+        self.upstream.attempt(&self.request, O::WANTED, attempts, |exchange| O::read(self, exchange)).await
     }
+}
 
-    async fn read(&self, exchange: Exchange) -> Result<Opened, Error> {
-        match self.wanted {
-            Wanted::Whole => self.whole(exchange).await,
-            Wanted::Stream => self.begin(exchange).await,
-        }
-    }
+impl Opened for Box<Whole> {
+    const WANTED: Wanted = Wanted::Whole;
 
-    async fn whole(&self, exchange: Exchange) -> Result<Opened, Error> {
+    async fn read(prepared: &Prepared, exchange: Exchange) -> Result<Self, Error> {
         let (head, body) = exchange.into_parts();
         let bytes = body.read(head.longest).await?;
-        let response = self.upstream.codec().decode_response(&bytes, &head.secrets);
+        let response = prepared.upstream.codec().decode_response(&bytes, &head.secrets);
         let mut response = response.map_err(|error| head.failure(error))?;
         if response.model.is_empty() {
-            response.model.clone_from(&self.upstream.model().id);
+            response.model.clone_from(&prepared.upstream.model().id);
         }
-        self.names.restore(&mut response);
-        Ok(Opened::Whole(Box::new((response, head))))
+        prepared.names.restore(&mut response);
+        Ok(Box::new(Whole { response, head }))
     }
+}
+
+impl Opened for Box<Live> {
+    const WANTED: Wanted = Wanted::Stream;
 
     /// Reads a stream up to its first words. What fails before them has reached nobody, and another model can be asked.
-    async fn begin(&self, exchange: Exchange) -> Result<Opened, Error> {
+    async fn read(prepared: &Prepared, exchange: Exchange) -> Result<Self, Error> {
         let (head, body) = exchange.into_parts();
-        let decoder = self.upstream.codec().stream_decoder();
-        let (model, names) = (self.upstream.model().id.clone(), self.names.clone());
-        let timeouts = self.upstream.timeouts();
-        let patience = Patience::new(self.upstream.clock(), timeouts.first_event, head.sent);
+        let decoder = prepared.upstream.codec().stream_decoder();
+        let (model, names) = (prepared.upstream.model().id.clone(), prepared.names.clone());
+        let timeouts = prepared.upstream.timeouts();
+        let patience = Patience::new(prepared.upstream.clock(), timeouts.first_event, head.sent);
         let between_events = timeouts.between_events;
         let has_begun = false;
         let mut live =
@@ -128,7 +134,7 @@ impl Prepared {
         }
         ready.reverse();
         live.ready = ready;
-        Ok(Opened::Live(Box::new(live)))
+        Ok(Box::new(live))
     }
 }
 

@@ -11,7 +11,7 @@ use ikigai_core::{
 use tracing::Instrument as _;
 
 use crate::answer::{Answer, Step};
-use crate::call::{Live, Opened};
+use crate::call::{Live, Opened, Whole};
 use crate::client::Client;
 use crate::error::{Attempt, Error, Reason};
 use crate::model::{Model, Plan};
@@ -82,7 +82,8 @@ impl Turn {
     /// The whole turn.
     pub(crate) async fn run(mut self) -> Result<Answer, Error> {
         loop {
-            let (response, head, asked) = self.ask_whole().await?;
+            let (whole, asked) = self.ask::<Box<Whole>>().await?;
+            let Whole { response, head } = *whole;
             match self.complete(response, head, asked)? {
                 Next::Tools(calls) => {
                     let results = run(self.runner(), calls).await;
@@ -94,27 +95,16 @@ impl Turn {
         }
     }
 
-    async fn ask_whole(&mut self) -> Result<(Response, Head, Asked), Error> {
-        let (opened, asked) = self.ask(Wanted::Whole).await?;
-        match opened {
-            Opened::Whole(whole) => Ok((whole.0, whole.1, asked)),
-            Opened::Live(_) => Err(self.broken("received a stream where none was requested")),
-        }
-    }
-
     pub(crate) async fn ask_live(&mut self) -> Result<Begun, Error> {
-        let (opened, asked) = self.ask(Wanted::Stream).await?;
-        match opened {
-            Opened::Live(live) => Ok(Begun { live, asked }),
-            Opened::Whole(_) => Err(self.broken("received no stream where one was requested")),
-        }
+        let (live, asked) = self.ask().await?;
+        Ok(Begun { live, asked })
     }
 
     /// Asks the models in order, until one answers.
-    async fn ask(&mut self, wanted: Wanted) -> Result<(Opened, Asked), Error> {
+    async fn ask<O: Opened>(&mut self) -> Result<(O, Asked), Error> {
         loop {
             let name = self.plan.candidate(self.candidate).clone();
-            let error = match self.ask_candidate(&name, wanted).await {
+            let error = match self.ask_candidate(&name).await {
                 Ok(begun) => return Ok(begun),
                 Err(error) => error.at(&name),
             };
@@ -127,8 +117,8 @@ impl Turn {
         }
     }
 
-    async fn ask_candidate(&mut self, name: &ModelName, wanted: Wanted) -> Result<(Opened, Asked), Error> {
-        let settings = self.fit(name, wanted);
+    async fn ask_candidate<O: Opened>(&mut self, name: &ModelName) -> Result<(O, Asked), Error> {
+        let settings = self.fit(name, O::WANTED);
         let before = self.attempts.len();
         let outcome = self.send(name, &settings).await;
         if let Err(error) = &outcome
@@ -169,13 +159,15 @@ impl Turn {
         Ok(preview)
     }
 
-    async fn send(&mut self, name: &ModelName, settings: &Settings) -> Result<(Opened, Asked), Error> {
+    async fn send<O: Opened>(&mut self, name: &ModelName, settings: &Settings) -> Result<(O, Asked), Error> {
         let began = self.client.clock().now();
         let hooks = self.client.hooks();
         let mut request = Cow::Borrowed(&self.request);
         if !hooks.is_empty() {
             // On a copy: what a hook changes is not to pile up from step to step.
             hooks.before_request(name, request.to_mut())?;
+            // The answer is read as it was asked for.
+            request.to_mut().stream = self.request.stream;
         }
         let prepared = self.client.prepare(name, &request, settings)?;
         let span = crate::trace::span(&self.client, &prepared, &request);

@@ -19,7 +19,7 @@ static SHARED: Catalog = Catalog::BUILT_IN;
 
 /// Facts about models: the built-in data, with the user's own data on top.
 ///
-/// The built-in data is compiled into the program: nothing is parsed, and a lookup is one hash.
+/// The built-in data is compiled into the program: a lookup is one hash, and only a model that is asked for is read.
 ///
 /// ```
 /// use ikigai_core::catalog::Catalog;

@@ -9,6 +9,7 @@ mod lookup;
 #[cfg(feature = "files")]
 mod models_dev;
 mod money;
+pub(crate) mod packed;
 #[cfg(feature = "files")]
 mod row;
 pub(crate) mod rows;

@@ -73,29 +73,29 @@ const MOST_HELD: usize = 1000;
 /// The longest excerpt of a frame in an error, in characters.
 const EXCERPT: usize = 200;
 
-#[derive(Debug)]
-enum Reader {
-    Anthropic(Box<anthropic::Decoder>),
-    OpenaiChat(Box<openai_chat::Decoder>),
-    OpenaiResponses(Box<openai_responses::Decoder>),
-    Gemini(Box<gemini::Decoder>),
-    BedrockConverse(Box<bedrock_converse::Decoder>),
-}
+/// What reads the frames of a dialect. Behind a pointer, so that what reads one dialect alone has no code of the others.
+type Reader = Box<dyn ReadFrames>;
 
 impl StreamDecoder {
     /// Creates a decoder for one stream. `ids` supplies ids for calls that have none on the wire.
     pub fn new(dialect: Dialect, ids: Ids, limits: &Limits) -> Self {
-        let (sse, own) = (Sse::with_limit(limits.event), ids.clone());
-        let reader = match dialect {
-            Dialect::Anthropic => Reader::Anthropic(Box::new(anthropic::Decoder::new(ids, limits))),
-            Dialect::OpenaiChat => Reader::OpenaiChat(Box::new(openai_chat::Decoder::new(ids))),
-            Dialect::OpenaiResponses => Reader::OpenaiResponses(Box::new(openai_responses::Decoder::new(ids, limits))),
-            Dialect::Gemini => Reader::Gemini(Box::new(gemini::Decoder::new(ids, limits))),
-            Dialect::BedrockConverse => Reader::BedrockConverse(Box::new(bedrock_converse::Decoder::new(ids, limits))),
+        let own = ids.clone();
+        let reader: Reader = match dialect {
+            Dialect::Anthropic => Box::new(anthropic::Decoder::new(own, limits)),
+            Dialect::OpenaiChat => Box::new(openai_chat::Decoder::new(own)),
+            Dialect::OpenaiResponses => Box::new(openai_responses::Decoder::new(own, limits)),
+            Dialect::Gemini => Box::new(gemini::Decoder::new(own, limits)),
+            Dialect::BedrockConverse => Box::new(bedrock_converse::Decoder::new(own, limits)),
         };
+        StreamDecoder::of(dialect, reader, ids, limits)
+    }
+
+    /// As [`new`](StreamDecoder::new), with the reader of the dialect.
+    pub(super) fn of(dialect: Dialect, reader: Reader, ids: Ids, limits: &Limits) -> Self {
+        let sse = Sse::with_limit(limits.event);
         let progress = Progress {
             dialect,
-            ids: own,
+            ids,
             limits: *limits,
             bytes: 0,
             frames: 0,
@@ -122,7 +122,7 @@ impl StreamDecoder {
         let (reader, progress) = (&mut self.reader, &mut self.progress);
         let outcome = self.sse.feed(bytes, |frame| progress.pass(reader, frame, out));
         self.report(outcome, out);
-        if let Err(reached) = self.progress.budget.look_into(self.progress.bytes, || self.reader.dialects().held()) {
+        if let Err(reached) = self.progress.budget.look_into(self.progress.bytes, || self.reader.held()) {
             self.fail(reached, out);
         }
     }
@@ -178,7 +178,7 @@ impl Progress {
         }
         self.frames += 1;
         let before = out.len();
-        if reader.dialects().glance(frame.data, out).is_some() {
+        if reader.glance(frame.data, out).is_some() {
             return self.look_over(reader, before, out);
         }
         if frame.data.trim_ascii().is_empty() {
@@ -188,7 +188,7 @@ impl Progress {
             return self.fail(reader, reached, out);
         }
         let data = self.surrogates.mark(frame.data);
-        let seen = reader.dialects().frame(frame.name, &data, out);
+        let seen = reader.frame(frame.name, &data, out);
         self.look_over(reader, before, out);
         match seen {
             Ok(Seen::Known) => {}
@@ -202,7 +202,7 @@ impl Progress {
     /// The end of the bytes.
     fn finish(&mut self, reader: &mut Reader, out: &mut Vec<Event>) {
         let before = out.len();
-        let end = reader.dialects().end(out);
+        let end = reader.end(out);
         self.look_over(reader, before, out);
         if let Err(fault) = end {
             self.stop(reader, fault, "", out);
@@ -281,7 +281,7 @@ impl Progress {
     fn fail(&mut self, reader: &mut Reader, error: Error, out: &mut Vec<Event>) {
         self.ended = true;
         if self.started {
-            reader.dialects().flush(out);
+            reader.flush(out);
         }
         out.push(Event::Error { error: Box::new(error) });
     }
@@ -289,18 +289,6 @@ impl Progress {
 
 fn excerpt(text: &str) -> &str {
     text.char_indices().nth(EXCERPT).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
-}
-
-impl Reader {
-    fn dialects(&mut self) -> &mut dyn ReadFrames {
-        match self {
-            Reader::Anthropic(reader) => reader.as_mut(),
-            Reader::OpenaiChat(reader) => reader.as_mut(),
-            Reader::OpenaiResponses(reader) => reader.as_mut(),
-            Reader::Gemini(reader) => reader.as_mut(),
-            Reader::BedrockConverse(reader) => reader.as_mut(),
-        }
-    }
 }
 
 /// Encodes a stream to one dialect: canonical events in, that dialect's own event sequence out.

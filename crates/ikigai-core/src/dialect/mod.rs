@@ -5,6 +5,10 @@
 //! is a [`Rules`](crate::catalog::Rules) row, and both come in with the [`Target`].
 
 mod anthropic;
+#[cfg(feature = "converse")]
+mod bedrock_converse;
+#[cfg(not(feature = "converse"))]
+#[path = "no_converse.rs"]
 mod bedrock_converse;
 mod dispatch;
 mod driver;
@@ -286,7 +290,7 @@ impl WireError {
 
 /// A dialect's reader of streams. It sees frames, never bytes, and only those before the end. What becomes of frames that
 /// are unknown, broken or cut off is the driver's decision.
-pub(crate) trait ReadFrames {
+pub(crate) trait ReadFrames: std::fmt::Debug + Send + Sync {
     /// Reads a frame that brings nothing but a piece of text and looks as usual, without parsing it. `None` if it is
     /// anything else, and then nothing has changed.
     fn glance(&mut self, _data: &str, _out: &mut Vec<Event>) -> Option<()> {

@@ -34,6 +34,24 @@ pub use fields::Fields;
 pub(crate) use fields::Setting;
 pub(crate) use scan::{Excess, check_shape, end_of_string};
 
+/// Writes a value.
+type Write<'a> = dyn FnMut(&mut serde_json::Serializer<&mut Vec<u8>>) -> Result<(), serde_json::Error> + 'a;
+
+/// The raw text of something that has a JSON form. Behind a pointer: this is compiled once, and not for each type.
+fn written(write: &mut Write<'_>) -> Result<Box<RawValue>, serde_json::Error> {
+    let mut bytes = Vec::with_capacity(128);
+    write(&mut serde_json::Serializer::new(&mut bytes))?;
+    String::from_utf8(bytes).map(reader::known).map_err(serde::ser::Error::custom)
+}
+
+/// As [`written`]; `null` where there is no JSON form.
+pub(crate) fn raw_of<T: Serialize + ?Sized>(value: &T) -> Box<RawValue> {
+    fn or_null(write: &mut Write<'_>) -> Box<RawValue> {
+        written(write).unwrap_or_else(|_| RawValue::NULL.to_owned())
+    }
+    or_null(&mut |to| value.serialize(to))
+}
+
 /// The name by which serde_json knows that raw text is wanted.
 const RAW: &str = "$serde_json::private::RawValue";
 
@@ -69,7 +87,7 @@ impl Json {
     /// # Errors
     /// If the value has no JSON form, such as a map whose keys are not texts.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        serde_json::value::to_raw_value(value).map(Json::new)
+        written(&mut |to| value.serialize(to)).map(Json::new)
     }
 
     /// A copy of borrowed raw text.

@@ -105,8 +105,7 @@ pub(crate) struct Raw<'a>(pub(crate) Cow<'a, RawValue>);
 impl<'a> Raw<'a> {
     /// The raw form of anything that has one.
     pub(crate) fn of<T: Serialize + ?Sized>(value: &T) -> Self {
-        let raw = serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned());
-        Raw(Cow::Owned(raw))
+        Raw(Cow::Owned(super::raw_of(value)))
     }
 
     /// A JSON string with this text.
@@ -160,7 +159,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
 
 /// Reads JSON text that is known to be nested no deeper than the limits allow.
 pub(crate) fn read_str<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> {
-    reader::read(text, usize::MAX).or_else(|_| serde_json::from_str(text))
+    reader::read(text, usize::MAX).map_err(|refused| refused.explain(text))
 }
 
 /// Reads a wire document whose depth has been checked. A fault names its place: `messages[3].content: …`.

@@ -1,6 +1,7 @@
 //! Providers: rows of data, never code.
 
 mod base_url;
+mod built_in;
 #[cfg(feature = "files")]
 mod overlay;
 mod quirks;

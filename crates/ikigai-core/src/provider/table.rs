@@ -3,18 +3,16 @@
 use std::borrow::Cow;
 
 use super::base_url::{Version, capitals, is_url, normal};
-use super::{Auth, Provider, ProviderSetupError, Quirks};
+use super::built_in::{self, PROVIDERS};
+use super::{Auth, Provider, ProviderSetupError};
 use crate::{Dialect, near};
-
-// `BUILT_IN`: the rows of data/providers.toml, by id. `NAMES`: every id and alias with the place of its row, in order.
-include!(concat!(env!("OUT_DIR"), "/providers.rs"));
 
 static SHARED: Providers = Providers::BUILT_IN;
 
 /// The table of providers: the built-in rows, with the user's own rows on top.
 ///
-/// The built-in rows are compiled into the program and cost nothing to use. A user's file has the same form, and only
-/// says what is different:
+/// The built-in rows are compiled into the program, and read only when they are asked for. A user's file has the same form,
+/// and only says what is different:
 ///
 /// ```
 /// use ikigai_core::Dialect;
@@ -52,12 +50,12 @@ impl Providers {
 
     /// The provider with this id or alias; case does not matter.
     pub fn find(&self, name: &str) -> Option<&Provider> {
-        self.own.iter().find(|row| row.is_called(name)).or_else(|| built_in(name))
+        self.own.iter().find(|row| row.is_called(name)).or_else(|| built_in::named(name))
     }
 
     /// Every provider, by id.
     pub fn iter(&self) -> impl Iterator<Item = &Provider> {
-        let rest = BUILT_IN.iter().filter(|row| !self.own.iter().any(|own| own.id == row.id));
+        let rest = PROVIDERS.iter().filter(|row| !self.own.iter().any(|own| own.id == row.id));
         let mut rows: Vec<&Provider> = self.own.iter().chain(rest).collect();
         rows.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         rows.into_iter()
@@ -75,7 +73,7 @@ impl Providers {
     /// assert_eq!(maker("gpt-oss-20b"), None); // Open weights, on many hosts.
     /// ```
     pub fn claimant(&self, model: &str) -> Option<&Provider> {
-        let rest = BUILT_IN.iter().filter(|row| !self.own.iter().any(|own| own.id == row.id));
+        let rest = PROVIDERS.iter().filter(|row| !self.own.iter().any(|own| own.id == row.id));
         self.own.iter().chain(rest).find(|row| row.claims(model))
     }
 
@@ -118,7 +116,7 @@ impl Providers {
     /// The id or alias nearest to a name, if it is near enough to be what was meant.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         let own = self.own.iter().flat_map(Provider::names);
-        near::close(name, own.chain(NAMES.iter().map(|(known, _)| *known)))
+        near::close(name, own.chain(built_in::names()))
     }
 }
 
@@ -149,12 +147,6 @@ impl Provider {
     pub(super) fn configured(&self, url: &str, dialect: Dialect) -> String {
         if url.is_empty() || url.contains("${") { url.to_owned() } else { normal(url, dialect, Version::AfterHost) }
     }
-}
-
-fn built_in(name: &str) -> Option<&'static Provider> {
-    let lower = || name.bytes().map(|byte| byte.to_ascii_lowercase());
-    let place = NAMES.binary_search_by(|(known, _)| known.bytes().cmp(lower())).ok()?;
-    BUILT_IN.get(usize::from(NAMES.get(place)?.1))
 }
 
 /// Stands in for a row that the table lacks; the test of the table proves that it never has to.

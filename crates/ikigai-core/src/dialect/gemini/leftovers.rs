@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::DIALECT;
 use crate::fit::Spelling;
 use crate::json::tagged::Object;
-use crate::json::wire::{Names, Rest};
+use crate::json::wire::{Names, Rest, read_str};
 use crate::{Fields, Json, Part, ProviderData};
 
 /// The key of fields that say nothing.
@@ -119,7 +119,7 @@ impl<'a> Kept<'a> {
     /// The fields of an object inside it.
     pub(super) fn inner(&self, member: &str) -> Rest<'a> {
         let objects = self.fields.iter().filter(|(name, _)| name == member).filter_map(|(_, raw)| match raw {
-            Cow::Borrowed(raw) => serde_json::from_str::<Object<'a>>(raw.get()).ok(),
+            Cow::Borrowed(raw) => read_str::<Object<'a>>(raw.get()).ok(),
             Cow::Owned(_) => None,
         });
         objects.flat_map(|Object(fields)| fields).collect()

@@ -5,13 +5,13 @@
 
 use super::wire::ThinkingConfig;
 use crate::fit::{Fitted, Spelling};
-use crate::json::wire::Raw;
+use crate::json::wire::{Raw, read_str};
 use crate::thinking::{ShowThinking, ThinkingSetting};
 use crate::{Level, Loss, Thinking};
 
 /// Reads a `thinkingConfig`. Without `includeThoughts` the thoughts stay hidden.
 pub(super) fn decode(config: &str) -> Result<Thinking, String> {
-    let config: ThinkingConfig<'_> = serde_json::from_str(config).map_err(|fault| fault.to_string())?;
+    let config: ThinkingConfig<'_> = read_str(config).map_err(|fault| fault.to_string())?;
     let budget = config.budget.and_then(|budget| budget.text().trim_matches('"').parse().ok());
     let level = config.level.and_then(|word| word.as_str().to_ascii_lowercase().parse::<Level>().ok());
     let include_summary = config.include == Some(true);

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::dialect::seal::Sealed;
 use crate::dialect::{anthropic, gemini, openai_chat, openai_responses};
+use crate::order::by_number;
 use crate::span::Ruler;
 use crate::{
     Block, BlockKind, Citation, Dialect, Fields, FoundSource, Json, Loss, LossCode, Part, ProviderCall, ProviderData,
@@ -101,7 +102,7 @@ impl Writer {
     /// The calls whose results never came.
     pub(super) fn rest(&mut self) -> Vec<(usize, Json)> {
         let mut waiting: Vec<(usize, ProviderCall)> = std::mem::take(&mut self.waiting).into_values().collect();
-        waiting.sort_by_key(|(index, _)| *index);
+        by_number(&mut waiting, |(index, _)| *index);
         let items = waiting.into_iter().flat_map(|(index, call)| {
             let item = self.item(index, &call, None);
             item.into_iter().map(move |item| (index, item))

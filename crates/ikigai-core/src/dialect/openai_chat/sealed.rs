@@ -14,6 +14,7 @@ use crate::dialect::Reply;
 use crate::dialect::seal::Sealed;
 use crate::json::loose::read_raw;
 use crate::json::wire::Raw;
+use crate::order::by_number;
 use crate::{Block, BlockKind, Json, ProviderData, Text, ThinkingBlock};
 
 const FORMAT: &str = "ikigai-v1";
@@ -97,7 +98,7 @@ pub(super) fn take_sealed(message: &mut Message<'_>) -> Vec<Opened> {
         }
         None => true,
     });
-    items.sort_by_key(|item: &Opened| item.index);
+    by_number(&mut items, |item: &Opened| item.index);
     items
 }
 
@@ -147,7 +148,7 @@ pub(super) fn unseal(content: &mut Vec<Block>, items: Vec<Opened>) -> (Option<St
             text.provider_data.merge(item.record.data);
         }
     }
-    placed.sort_by_key(|(index, _)| *index);
+    by_number(&mut placed, |(index, _)| *index);
     notes::put_in_places(content, placed);
     (issuer, model)
 }

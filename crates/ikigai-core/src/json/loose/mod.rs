@@ -60,15 +60,7 @@ pub(crate) trait Loose<'de>: Sized {
 
 /// Reads a document into a loose struct; gives it back if it is not an object.
 pub(crate) fn read<'a, T: Loose<'a> + Default>(text: &'a str, into: &mut T) -> Result<Odd<'a>, serde_json::Error> {
-    if let Ok(odd) = reader::read_seed(Fill(into), text, usize::MAX) {
-        return Ok(odd);
-    }
-    // What was read before the fault is read again.
-    *into = T::default();
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let odd = into.fill(&mut reader)?;
-    reader.end()?;
-    Ok(odd)
+    reader::read_seed(Fill(into), text, usize::MAX).map_err(|refused| refused.explain(text))
 }
 
 /// Reads raw text as a loose value; `None` if it has another form.
@@ -79,7 +71,7 @@ pub(crate) fn read_raw<'a, T: Loose<'a> + Default>(raw: &'a RawValue) -> Option<
 
 /// Raw text of something that has a JSON form.
 pub(crate) fn raw<T: Serialize + ?Sized>(value: &T) -> Cow<'static, RawValue> {
-    Cow::Owned(serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned()))
+    Cow::Owned(super::raw_of(value))
 }
 
 /// The raw text of an object, its values untouched.

@@ -1,13 +1,15 @@
 //! Reads JSON text into wire structs.
 //!
 //! It reads what serde_json reads, to the same values, and is quicker where wire documents are large: long texts with
-//! escapes are read once and copied once, and how deep a document is nested is checked on the way. What it refuses is
-//! handed to serde_json, whose errors are worth reading; so it may refuse too much, but never too little.
+//! escapes are read once and copied once, and how deep a document is nested is checked on the way. It tells what does not
+//! fit in the words of serde_json and at the same place. Only what is not JSON at all is handed to serde_json to be told of:
+//! to hand it the typed reading as well would mean to compile every wire struct twice.
 
+mod refused;
+mod tagged;
 mod walk;
 
 use std::borrow::Cow;
-use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
@@ -18,7 +20,8 @@ use serde_json::value::RawValue;
 
 use super::RAW;
 use super::text_or_raw::TEXT_OR_RAW;
-use walk::Reader;
+pub(super) use refused::Refused;
+use walk::{Numeral, Reader};
 
 /// How deep structs and values may be nested, as in serde_json: reading those takes stack. Raw text takes none.
 const TYPED_LEVELS: usize = 128;
@@ -37,25 +40,7 @@ pub(super) fn read_seed<'de, S: DeserializeSeed<'de>>(
     let mut reader = Reader::new(text, most);
     let value = seed.deserialize(&mut reader)?;
     reader.skip_blanks();
-    if reader.at == text.len() { Ok(value) } else { Err(Refused) }
-}
-
-/// The text cannot be read here. Why, serde_json tells.
-#[derive(Debug)]
-pub(super) struct Refused;
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not the JSON that was expected")
-    }
-}
-
-impl std::error::Error for Refused {}
-
-impl serde::de::Error for Refused {
-    fn custom<T: fmt::Display>(_: T) -> Self {
-        Refused
-    }
+    if reader.at == text.len() { Ok(value) } else { Err(Refused::SYNTAX) }
 }
 
 impl<'de> Reader<'de> {
@@ -64,20 +49,34 @@ impl<'de> Reader<'de> {
         self.at += 1;
         self.level += 1;
         if self.level > self.most.min(TYPED_LEVELS) {
-            return Err(Refused);
+            return Err(Refused::SYNTAX);
         }
-        let value = read(Inside { reader: &mut *self, end, is_first: true })?;
-        self.level -= 1;
-        self.expect(end)?;
-        Ok(value)
+        let begin = self.at;
+        match read(Inside { reader: &mut *self, end, is_first: true }) {
+            Ok(value) => {
+                self.level -= 1;
+                self.expect(end)?;
+                Ok(value)
+            }
+            Err(refused) => Err(refused.inside(self, begin, end)),
+        }
     }
+}
+
+/// Methods that do the same as another.
+macro_rules! same {
+    ($($same:ident: $($method:ident)*;)*) => {$($(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+            self.$same(visitor)
+        }
+    )*)*};
 }
 
 impl<'de> Deserializer<'de> for &mut Reader<'de> {
     type Error = Refused;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-        match self.peek()? {
+        let read = match self.peek()? {
             b'"' => {
                 self.at += 1;
                 match self.string()? {
@@ -87,23 +86,73 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
             }
             b'{' => self.inside(b'}', |entries| visitor.visit_map(entries)),
             b'[' => self.inside(b']', |items| visitor.visit_seq(items)),
-            b't' => {
-                self.word("true")?;
-                visitor.visit_bool(true)
-            }
-            b'f' => {
-                self.word("false")?;
-                visitor.visit_bool(false)
-            }
+            b't' | b'f' => visitor.visit_bool(self.flag()?),
             b'n' => {
                 self.word("null")?;
                 visitor.visit_unit()
             }
-            _ => {
-                let number: serde_json::Number = self.number()?.parse().map_err(|_| Refused)?;
-                number.deserialize_any(visitor).map_err(|_| Refused)
-            }
+            b'-' | b'0'..=b'9' => return self.deserialize_u64(visitor),
+            _ => return Err(Refused::SYNTAX),
+        };
+        read.map_err(|refused| refused.at(self.at))
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        if self.peek()? != b'"' {
+            return Err(self.unfit(&visitor));
         }
+        self.at += 1;
+        let read = match self.string()? {
+            Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
+            Cow::Owned(text) => visitor.visit_string(text),
+        };
+        read.map_err(|refused: Refused| refused.at(self.at))
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        if self.peek()? != b'{' {
+            return Err(self.unfit(&visitor));
+        }
+        self.inside(b'}', |entries| visitor.visit_map(entries))
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        if self.peek()? != b'[' {
+            return Err(self.unfit(&visitor));
+        }
+        self.inside(b']', |items| visitor.visit_seq(items))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Refused> {
+        match self.peek()? {
+            b'[' => self.deserialize_seq(visitor),
+            _ => self.deserialize_map(visitor),
+        }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        match self.peek()? {
+            b't' | b'f' => visitor.visit_bool(self.flag()?).map_err(|refused: Refused| refused.at(self.at)),
+            _ => Err(self.unfit(&visitor)),
+        }
+    }
+
+    /// Any number: what is too large for its place is the visitor's to tell.
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        if !matches!(self.peek()?, b'-' | b'0'..=b'9') {
+            return Err(self.unfit(&visitor));
+        }
+        let read = match self.numeral()? {
+            Numeral::Whole(number) => visitor.visit_u64(number),
+            Numeral::Negative(number) => visitor.visit_i64(number),
+            Numeral::Float(number) => visitor.visit_f64(number),
+        };
+        read.map_err(|refused: Refused| refused.at(self.at))
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
@@ -116,7 +165,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Refused> {
         match name {
-            TEXT_OR_RAW if self.peek()? == b'"' => self.deserialize_any(visitor),
+            TEXT_OR_RAW if self.peek()? == b'"' => self.deserialize_str(visitor),
             TEXT_OR_RAW | RAW => visitor.visit_map(RawText(self.raw()?)),
             _ => visitor.visit_newtype_struct(self),
         }
@@ -128,10 +177,30 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Refused> {
-        // Wire structs have no other enums than names.
-        self.expect(b'"')?;
-        let name = self.string()?;
-        visitor.visit_enum(name.as_ref().into_deserializer())
+        let read = match self.peek()? {
+            b'"' => {
+                self.at += 1;
+                let name = self.string()?;
+                visitor.visit_enum(name.as_ref().into_deserializer())
+            }
+            b'{' => self.inside(b'}', |entry| visitor.visit_enum(tagged::Variant(entry))),
+            _ => Err(Refused::new("expected value").at(self.at + 1)),
+        };
+        read.map_err(|refused| refused.at(self.at))
+    }
+
+    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        match self.large()? {
+            Some(number) => visitor.visit_i128(number).map_err(|refused: Refused| refused.at(self.at)),
+            None => self.deserialize_u64(visitor),
+        }
+    }
+
+    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        match self.large()? {
+            Some(number) => visitor.visit_u128(number).map_err(|refused: Refused| refused.at(self.at)),
+            None => self.deserialize_u64(visitor),
+        }
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
@@ -139,10 +208,26 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         visitor.visit_unit()
     }
 
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier
+    same! {
+        deserialize_u64: deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+            deserialize_u8 deserialize_u16 deserialize_u32 deserialize_f32 deserialize_f64;
+        deserialize_str: deserialize_string deserialize_char deserialize_identifier;
     }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Refused> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, Refused> {
+        self.deserialize_seq(visitor)
+    }
+
+    forward_to_deserialize_any! { bytes byte_buf unit unit_struct }
 }
 
 /// The inside of an object or list.
@@ -185,11 +270,7 @@ impl<'de> MapAccess<'de> for Inside<'_, 'de> {
             return Ok(None);
         }
         self.reader.expect(b'"')?;
-        match self.reader.string()? {
-            Cow::Borrowed(key) => seed.deserialize(BorrowedStrDeserializer::new(key)),
-            Cow::Owned(key) => seed.deserialize(key.into_deserializer()),
-        }
-        .map(Some)
+        seed.deserialize(tagged::Key(self.reader.string()?)).map(Some)
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Refused> {

@@ -129,6 +129,74 @@ fn reads_what_serde_json_reads_and_refuses_what_it_refuses() {
     }
 }
 
+/// A struct as the derive makes it, with what wire structs do not have.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+struct Thing {
+    name: Option<String>,
+    count: u8,
+    list: Vec<Thing>,
+    kind: Option<Kind>,
+    counts: BTreeMap<u32, bool>,
+    large: Option<i128>,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+enum Kind {
+    Plain,
+    New(u8),
+    Pair(u8, u8),
+    Fields { a: u8 },
+}
+
+#[test]
+fn what_a_caller_asks_for_is_read_as_serde_json_reads_it() {
+    for text in [
+        r#"{"kind": "Plain", "counts": {"7": true, "8": false}}"#,
+        r#"{"kind": {"New": 3}, "list": [{"kind": {"Pair": [1, 2]}}, {"kind": {"Fields": {"a": 1}}}]}"#,
+        r#"{"kind": null, "large": 170141183460469231731687303715884105727}"#,
+        r#"{"large": -18446744073709551616}"#,
+        r#"["n", 1, [], null, {}, null]"#,
+    ] {
+        assert_eq!(read::<Thing>(text, UNBOUNDED).unwrap(), serde_json::from_str(text).unwrap(), "{text}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_told_as_serde_json_tells_it() {
+    for text in [
+        "",
+        "7",
+        "\"x\"",
+        "[",
+        "{\"name\": 5}",
+        "{\"name\": true}",
+        "{\"name\": [1]}",
+        "{\"name\": {\"a\": 1}}",
+        "{\"name\": 1.5, \"count\": 1}",
+        "{\"count\": 300}",
+        "{\"count\": -1}",
+        "{\"count\": \"1\"}",
+        "{\"count\": null}",
+        "{\"count\": 1e400}",
+        "{\"count\": 1, \"count\": 2}",
+        "{\"list\": 7}",
+        "{\"list\": [{\"name\": \"a\"}, 7]}",
+        "{\n \"list\": [\n  {\"name\": \"a\"},\n  {\"name\": false}\n ]\n}",
+        "{\"list\": [{\"count\": \"x\"}, {\"count\": \"y\"}], ]",
+        "{\"kind\": \"Other\"}",
+        "{\"kind\": {\"New\": \"x\"}}",
+        "{\"kind\": [1]}",
+        "{\"name\": \"a\\ud83d\"}",
+        "{\"name\": \"a\"} x",
+        "{\"name\": \"a\",}",
+        "{\"name\": nul}",
+    ] {
+        let told = read::<Thing>(text, UNBOUNDED).unwrap_err().explain(text).to_string();
+        assert_eq!(told, serde_json::from_str::<Thing>(text).unwrap_err().to_string(), "{text}");
+    }
+}
+
 #[test]
 fn depth_is_bounded_in_structs_and_in_raw_text() {
     let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));

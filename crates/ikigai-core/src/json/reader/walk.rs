@@ -21,6 +21,13 @@ pub(super) struct Reader<'de> {
     unescaped: String,
 }
 
+/// A number, in the first of these forms that it has.
+pub(super) enum Numeral {
+    Whole(u64),
+    Negative(i64),
+    Float(f64),
+}
+
 impl<'de> Reader<'de> {
     pub(super) fn new(text: &'de str, most: usize) -> Self {
         Reader { text, at: 0, level: 0, most, open: Vec::new(), unescaped: String::new() }
@@ -42,14 +49,14 @@ impl<'de> Reader<'de> {
             Some(byte) if byte > b' ' => Ok(byte),
             _ => {
                 self.skip_blanks();
-                self.byte().ok_or(Refused)
+                self.byte().ok_or(Refused::SYNTAX)
             }
         }
     }
 
     pub(super) fn expect(&mut self, byte: u8) -> Result<(), Refused> {
         if self.peek()? != byte {
-            return Err(Refused);
+            return Err(Refused::SYNTAX);
         }
         self.at += 1;
         Ok(())
@@ -57,7 +64,7 @@ impl<'de> Reader<'de> {
 
     pub(super) fn word(&mut self, word: &str) -> Result<(), Refused> {
         if !self.text.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(word.as_bytes())) {
-            return Err(Refused);
+            return Err(Refused::SYNTAX);
         }
         self.at += word.len();
         Ok(())
@@ -69,7 +76,7 @@ impl<'de> Reader<'de> {
         match self.byte() {
             Some(byte @ (b'"' | b'\\')) => Ok(byte),
             // A control character, or the end.
-            _ => Err(Refused),
+            _ => Err(Refused::SYNTAX),
         }
     }
 
@@ -79,13 +86,13 @@ impl<'de> Reader<'de> {
             self.at += match self.text.as_bytes().get(self.at + 1) {
                 Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
                 Some(b'u') => {
-                    let digits = self.text.as_bytes().get(self.at + 2..self.at + 6).ok_or(Refused)?;
+                    let digits = self.text.as_bytes().get(self.at + 2..self.at + 6).ok_or(Refused::SYNTAX)?;
                     if !digits.iter().all(u8::is_ascii_hexdigit) {
-                        return Err(Refused);
+                        return Err(Refused::SYNTAX);
                     }
                     6
                 }
-                _ => return Err(Refused),
+                _ => return Err(Refused::SYNTAX),
             };
         }
         self.at += 1;
@@ -97,12 +104,12 @@ impl<'de> Reader<'de> {
         let mut begin = self.at;
         if self.next_special()? == b'"' {
             self.at += 1;
-            return self.text.get(begin..self.at - 1).map(Cow::Borrowed).ok_or(Refused);
+            return self.text.get(begin..self.at - 1).map(Cow::Borrowed).ok_or(Refused::SYNTAX);
         }
         self.unescaped.clear();
         self.unescaped.reserve(LONG.min(self.text.len() - begin));
         loop {
-            self.unescaped.push_str(self.text.get(begin..self.at).ok_or(Refused)?);
+            self.unescaped.push_str(self.text.get(begin..self.at).ok_or(Refused::SYNTAX)?);
             match self.text.as_bytes().get(self.at + 1) {
                 // It stands for itself, and goes with the text behind it.
                 Some(b'"' | b'\\') => {
@@ -115,10 +122,13 @@ impl<'de> Reader<'de> {
                     begin = self.at;
                 }
                 // Half of a surrogate pair is no text, and would not come back as it was.
-                _ => (begin, self.at) = add_escape(&mut self.unescaped, self.text, self.at, None).ok_or(Refused)?,
+                _ => {
+                    (begin, self.at) =
+                        add_escape(&mut self.unescaped, self.text, self.at, None).ok_or(Refused::SYNTAX)?
+                }
             }
             if self.next_special()? == b'"' {
-                self.unescaped.push_str(self.text.get(begin..self.at).ok_or(Refused)?);
+                self.unescaped.push_str(self.text.get(begin..self.at).ok_or(Refused::SYNTAX)?);
                 self.at += 1;
                 return Ok(Cow::Owned(self.unescaped.clone()));
             }
@@ -130,7 +140,7 @@ impl<'de> Reader<'de> {
         while self.byte().is_some_and(|byte| byte.is_ascii_digit()) {
             self.at += 1;
         }
-        if self.at > begin { Ok(()) } else { Err(Refused) }
+        if self.at > begin { Ok(()) } else { Err(Refused::SYNTAX) }
     }
 
     /// Passes over a number.
@@ -154,7 +164,34 @@ impl<'de> Reader<'de> {
             }
             self.skip_digits()?;
         }
-        self.text.get(begin..self.at).ok_or(Refused)
+        self.text.get(begin..self.at).ok_or(Refused::SYNTAX)
+    }
+
+    /// `true` or `false`.
+    pub(super) fn flag(&mut self) -> Result<bool, Refused> {
+        let flag = self.byte() == Some(b't');
+        self.word(if flag { "true" } else { "false" })?;
+        Ok(flag)
+    }
+
+    /// A number as serde_json has it.
+    pub(super) fn numeral(&mut self) -> Result<Numeral, Refused> {
+        let number: serde_json::Number = self.number()?.parse().map_err(|_| Refused::SYNTAX)?;
+        let whole = number.as_u64().map(Numeral::Whole).or_else(|| number.as_i64().map(Numeral::Negative));
+        whole.or_else(|| number.as_f64().map(Numeral::Float)).ok_or(Refused::SYNTAX)
+    }
+
+    /// A whole number that needs up to 128 bits; `None`, and nothing passed over, if there is another value.
+    pub(super) fn large<N: std::str::FromStr>(&mut self) -> Result<Option<N>, Refused> {
+        if !matches!(self.peek()?, b'-' | b'0'..=b'9') {
+            return Ok(None);
+        }
+        let begin = self.at;
+        let number = self.number()?.parse().ok();
+        if number.is_none() {
+            self.at = begin;
+        }
+        Ok(number)
     }
 
     /// Passes over a key and its colon.
@@ -168,7 +205,7 @@ impl<'de> Reader<'de> {
     fn open(&mut self, end: u8) -> Result<bool, Refused> {
         self.at += 1;
         if self.level + self.open.len() >= self.most {
-            return Err(Refused);
+            return Err(Refused::SYNTAX);
         }
         if self.peek()? == end {
             self.at += 1;
@@ -217,7 +254,7 @@ impl<'de> Reader<'de> {
                         self.at += 1;
                         self.open.pop();
                     }
-                    _ => return Err(Refused),
+                    _ => return Err(Refused::SYNTAX),
                 }
             }
             if self.open.len() == outside {
@@ -231,6 +268,6 @@ impl<'de> Reader<'de> {
         self.peek()?;
         let begin = self.at;
         self.skip_value()?;
-        self.text.get(begin..self.at).ok_or(Refused)
+        self.text.get(begin..self.at).ok_or(Refused::SYNTAX)
     }
 }

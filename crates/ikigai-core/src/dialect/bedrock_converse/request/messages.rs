@@ -111,7 +111,9 @@ impl<'a> Writer<'a> {
         }
         let role = wire_role(first.role);
         if role == "user" {
-            items.sort_by_key(|item| !is_result(&item.content));
+            let (results, others): (Vec<_>, Vec<_>) = items.into_iter().partition(|item| is_result(&item.content));
+            items = results;
+            items.extend(others);
         }
         if items.iter().any(|item| is_document(&item.content)) && !items.iter().any(|item| is_text(&item.content)) {
             items.insert(0, Item { content: text_block(SEE), mark: None, place });

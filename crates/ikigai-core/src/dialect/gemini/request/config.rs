@@ -8,7 +8,7 @@ use super::super::{DIALECT, schema, thinking};
 use super::refuse;
 use crate::fit::{Fitted, FittedFormat, Spelling};
 use crate::json::whole;
-use crate::json::wire::{Leftovers as _, Raw, Text};
+use crate::json::wire::{Leftovers as _, Raw, Text, read_str};
 use crate::{Error, Fields, JsonSchemaFormat, Limits, Loss, OutputFormat, Part, ProviderData, Request};
 
 const CONFIG: &str = "generationConfig";
@@ -101,7 +101,7 @@ fn held_to(schema: crate::Json) -> OutputFormat {
 
 /// The union: a list of `{"text": {"mimeType": …, "schema": …}}`, or one of them.
 fn union(format: &str) -> Option<OutputFormat> {
-    let formats: OneOrMany<Format<'_>> = serde_json::from_str(format).ok()?;
+    let formats: OneOrMany<Format<'_>> = read_str(format).ok()?;
     let mut formats = formats.into_iter();
     let text = formats.next().filter(|_| formats.next().is_none())?.text?;
     match (text.schema, text.mime_type.as_ref().map(Text::as_str)) {

@@ -14,6 +14,7 @@ use super::super::{DIALECT, content, state};
 use super::refuse;
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
 use crate::json::wire::{Raw, Rest, Text, keep};
+use crate::order::by_number;
 use crate::{
     Block, BlockKind, Error, ErrorKind, Fields, Json, Limits, Loss, LossCode, Message, Part as DataPart, ProviderData,
     Role, ToolCall,
@@ -159,7 +160,7 @@ struct Turn<'a> {
 impl<'a> Turn<'a> {
     fn content(mut self) -> Content<'a> {
         let role = if self.speaker == Speaker::Model { "model" } else { "user" };
-        self.parts.sort_by_key(|(order, _)| *order);
+        by_number(&mut self.parts, |(order, _)| *order);
         let parts = self.parts.into_iter().map(|(_, part)| part).collect();
         Content { role: Some(role.into()), parts: Some(OneOrMany::Many(parts)), ..Content::default() }
     }

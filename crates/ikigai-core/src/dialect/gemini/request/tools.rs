@@ -12,7 +12,7 @@ use super::refuse;
 use crate::dialect::hosted::{as_it_came, read_tool};
 use crate::fit::{Fitted, FittedTool, Spelling};
 use crate::json::tagged::Object;
-use crate::json::wire::{Raw, Rest, Text, keep};
+use crate::json::wire::{Raw, Rest, Text, keep, read_str};
 use crate::{Error, Fields, Function, Json, Limits, Loss, Other, Part, ProviderData, Request, Tool, ToolChoice};
 
 /// In the shape: how the tools were grouped, where not as we would.
@@ -67,7 +67,7 @@ pub(super) fn decode_config(
 
 fn read_calling<'a>(raw: &'a Raw<'_>) -> Result<Calling<'a>, Error> {
     let place = "toolConfig.functionCallingConfig";
-    serde_json::from_str(raw.text()).map_err(|fault| refuse(place, &fault.to_string()))
+    read_str(raw.text()).map_err(|fault| refuse(place, &fault.to_string()))
 }
 
 fn mode(calling: &Calling<'_>) -> String {

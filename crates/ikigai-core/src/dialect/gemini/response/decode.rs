@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::json;
 
 use super::super::wire::{Answer, Candidate, Part};
-use super::super::{DIALECT, content, error, usage};
+use super::super::{DIALECT, Decoder, content, error, usage};
 use super::{CANDIDATES, keep_candidate};
 use crate::json::wire::{Raw, Text, keep, read_answer};
 use crate::wire::{Ids, StreamDecoder};
@@ -31,7 +31,9 @@ pub(crate) fn decode_response(body: &[u8], ids: &mut Ids, limits: &Limits) -> Re
 }
 
 fn pieces(body: &[u8], ids: &mut Ids, limits: &Limits) -> Result<Response, Error> {
-    let mut decoder = StreamDecoder::new(DIALECT, ids.branch(), limits);
+    let ids = ids.branch();
+    let reader = Box::new(Decoder::new(ids.clone(), limits));
+    let mut decoder = StreamDecoder::of(DIALECT, reader, ids, limits);
     let mut events = Vec::new();
     decoder.feed(body, &mut events);
     decoder.end(&mut events);

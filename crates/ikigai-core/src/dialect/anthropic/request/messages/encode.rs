@@ -91,7 +91,9 @@ impl<'a> Writer<'a> {
         }
         if !self.as_it_came() {
             if turn.role == "user" {
-                blocks.sort_by_key(|block| !is_result(block));
+                let (results, others): (Vec<_>, Vec<_>) = blocks.into_iter().partition(is_result);
+                blocks = results;
+                blocks.extend(others);
             }
             if blocks.is_empty() {
                 let why = "nothing is left of it, so it is not sent";
