@@ -2,10 +2,10 @@
 
 /// Sorts by a number; what has the same number stays in its order. The sorting itself is compiled once and not for every type.
 pub(crate) fn by_number<T>(items: &mut Vec<T>, number: impl Fn(&T) -> usize) {
-    let numbers: Vec<usize> = items.iter().map(number).collect();
-    if numbers.is_sorted() {
+    if items.is_sorted_by_key(&number) {
         return;
     }
+    let numbers: Vec<usize> = items.iter().map(number).collect();
     let mut taken: Vec<Option<T>> = items.drain(..).map(Some).collect();
     items.extend(order(&numbers).into_iter().filter_map(|place| taken.get_mut(place)?.take()));
 }

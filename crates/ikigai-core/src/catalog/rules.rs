@@ -310,7 +310,7 @@ impl Rules {
             return Cow::Borrowed(self);
         }
         let mut levels: Vec<Level> = facts.efforts.iter().copied().filter(|level| *level != Level::None).collect();
-        levels.sort();
+        levels.sort_unstable();
         let off = if facts.efforts.contains(&Level::None) { ThinkingOff::Word } else { ThinkingOff::Impossible };
         let kind = if levels.is_empty() { ThinkingKind::Always } else { ThinkingKind::Effort };
         let thinking = ThinkingRule { kind, levels: levels.into(), off, ..ThinkingRule::default() };

@@ -34,22 +34,26 @@ pub use fields::Fields;
 pub(crate) use fields::Setting;
 pub(crate) use scan::{Excess, check_shape, end_of_string};
 
-/// Writes a value.
-type Write<'a> = dyn FnMut(&mut serde_json::Serializer<&mut Vec<u8>>) -> Result<(), serde_json::Error> + 'a;
+/// A value with a JSON form. The object of this trait is what keeps code from being compiled for each type.
+pub(crate) trait Writes {
+    fn write(&self, to: &mut serde_json::Serializer<&mut Vec<u8>>) -> Result<(), serde_json::Error>;
+}
 
-/// The raw text of something that has a JSON form. Behind a pointer: this is compiled once, and not for each type.
-fn written(write: &mut Write<'_>) -> Result<Box<RawValue>, serde_json::Error> {
+impl<T: Serialize + ?Sized> Writes for &T {
+    fn write(&self, to: &mut serde_json::Serializer<&mut Vec<u8>>) -> Result<(), serde_json::Error> {
+        self.serialize(to)
+    }
+}
+
+fn written(value: &dyn Writes) -> Result<Box<RawValue>, serde_json::Error> {
     let mut bytes = Vec::with_capacity(128);
-    write(&mut serde_json::Serializer::new(&mut bytes))?;
+    value.write(&mut serde_json::Serializer::new(&mut bytes))?;
     String::from_utf8(bytes).map(reader::known).map_err(serde::ser::Error::custom)
 }
 
-/// As [`written`]; `null` where there is no JSON form.
-pub(crate) fn raw_of<T: Serialize + ?Sized>(value: &T) -> Box<RawValue> {
-    fn or_null(write: &mut Write<'_>) -> Box<RawValue> {
-        written(write).unwrap_or_else(|_| RawValue::NULL.to_owned())
-    }
-    or_null(&mut |to| value.serialize(to))
+/// The raw text of a value; `null` where it has no JSON form.
+pub(crate) fn raw_of(value: &dyn Writes) -> Box<RawValue> {
+    written(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
 /// The name by which serde_json knows that raw text is wanted.
@@ -87,7 +91,7 @@ impl Json {
     /// # Errors
     /// If the value has no JSON form, such as a map whose keys are not texts.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        written(&mut |to| value.serialize(to)).map(Json::new)
+        written(&value).map(Json::new)
     }
 
     /// A copy of borrowed raw text.

@@ -9,12 +9,12 @@ use std::fmt;
 use std::ops::Range;
 
 use serde::de::{Deserializer, Visitor};
-use serde::ser::{SerializeStruct as _, Serializer};
+use serde::ser::{SerializeMap, SerializeStruct as _, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::text::escape;
-use super::{Fields, Json, RAW, reader};
+use super::{Fields, Json, RAW, Writes, reader};
 use crate::{Error, Limits};
 
 /// The fields of a wire object that its struct does not know, in their order; and those that it knows, but that are
@@ -23,6 +23,17 @@ pub(crate) type Rest<'a> = Vec<(Cow<'a, str>, Cow<'a, RawValue>)>;
 
 /// The names that a wire object was written with where a field has several: those that are not the usual ones.
 pub(crate) type Names<'a> = Vec<Cow<'a, str>>;
+
+/// Puts a field of a wire struct that has no meaning to the unknown ones.
+pub(crate) fn leave(rest: &mut Rest<'_>, name: &'static str, value: &dyn Writes) {
+    rest.push((Cow::Borrowed(name), Cow::Owned(super::raw_of(value))));
+}
+
+/// Writes the key of an entry. A function of its own, since structs have many.
+#[inline(never)]
+pub(crate) fn write_key<M: SerializeMap>(map: &mut M, key: &str) -> Result<(), M::Error> {
+    map.serialize_key(key)
+}
 
 /// The unknown fields of a wire object, to be kept.
 pub(crate) fn keep(rest: Rest<'_>) -> Fields {
@@ -105,7 +116,7 @@ pub(crate) struct Raw<'a>(pub(crate) Cow<'a, RawValue>);
 impl<'a> Raw<'a> {
     /// The raw form of anything that has one.
     pub(crate) fn of<T: Serialize + ?Sized>(value: &T) -> Self {
-        Raw(Cow::Owned(super::raw_of(value)))
+        Raw(Cow::Owned(super::raw_of(&value)))
     }
 
     /// A JSON string with this text.
@@ -328,7 +339,7 @@ macro_rules! wire {
                 // In a struct without fields nothing else would change it.
                 let _ = &mut rest;
                 $( if let Some(value) = &self.$field {
-                    rest.push((std::borrow::Cow::Borrowed($wire), $crate::json::wire::Raw::of(value).0));
+                    $crate::json::wire::leave(&mut rest, $wire, &value);
                 } )*
                 $crate::json::wire::keep(rest)
             }
@@ -339,7 +350,8 @@ macro_rules! wire {
                 use serde::ser::SerializeMap as _;
                 let mut map = serializer.serialize_map(None)?;
                 $( if let Some(value) = &self.$field {
-                    map.serialize_entry(self.written_as($wire, &[$($alias),*]), value)?;
+                    $crate::json::wire::write_key(&mut map, self.written_as($wire, &[$($alias),*]))?;
+                    map.serialize_value(value)?;
                 } )*
                 for (name, raw) in &self.rest {
                     let written = match name.as_ref() {
@@ -347,7 +359,8 @@ macro_rules! wire {
                         _ => false,
                     };
                     if !written {
-                        map.serialize_entry(name, raw)?;
+                        $crate::json::wire::write_key(&mut map, name)?;
+                        map.serialize_value(raw)?;
                     }
                 }
                 map.end()

@@ -14,6 +14,7 @@ use memchr::memmem;
 
 use super::skip;
 use crate::json::text::{is_plain, unescape_inner};
+use crate::order::by_number;
 
 /// So many texts and numbers may differ; a frame with more is not worth remembering.
 const MOST_HOLES: usize = 32;
@@ -145,8 +146,8 @@ impl<S: Copy> Alike<S> {
         if frame.len() > LONGEST || find(self).is_none() {
             return self.forget();
         }
-        self.holes.sort_by_key(|hole| hole.start);
-        self.stops.sort_by_key(|stop| stop.start);
+        by_number(&mut self.holes, |hole| hole.start);
+        by_number(&mut self.stops, |stop| stop.start);
         let end = frame.len();
         self.stops.push(Stop { start: end, end, slot: None, holes: 0, tells: false, is_end: true });
         let mut from = 0;

@@ -221,7 +221,7 @@ fn is_plain_pattern(pattern: &str) -> bool {
 pub(super) fn trim(schema: &mut Tree<'_>) -> Vec<String> {
     let mut removed = Vec::new();
     trim_inside(schema, &mut removed, 0);
-    removed.sort();
+    removed.sort_unstable();
     removed.dedup();
     removed
 }

@@ -71,7 +71,7 @@ pub(crate) fn read_raw<'a, T: Loose<'a> + Default>(raw: &'a RawValue) -> Option<
 
 /// Raw text of something that has a JSON form.
 pub(crate) fn raw<T: Serialize + ?Sized>(value: &T) -> Cow<'static, RawValue> {
-    Cow::Owned(super::raw_of(value))
+    Cow::Owned(super::raw_of(&value))
 }
 
 /// The raw text of an object, its values untouched.
@@ -247,7 +247,8 @@ macro_rules! loose {
                 use $crate::json::loose::Loose as _;
                 let mut map = serializer.serialize_map(None)?;
                 $( if !self.$field.is_absent() {
-                    map.serialize_entry($wire, &self.$field)?;
+                    $crate::json::wire::write_key(&mut map, $wire)?;
+                    map.serialize_value(&self.$field)?;
                 } )*
                 for (name, raw) in &self.rest {
                     let written = match name.as_ref() {
@@ -255,7 +256,8 @@ macro_rules! loose {
                         _ => false,
                     };
                     if !written {
-                        map.serialize_entry(name, raw)?;
+                        $crate::json::wire::write_key(&mut map, name)?;
+                        map.serialize_value(raw)?;
                     }
                 }
                 map.end()

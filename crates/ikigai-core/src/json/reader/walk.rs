@@ -168,6 +168,7 @@ impl<'de> Reader<'de> {
     }
 
     /// `true` or `false`.
+    #[inline(never)]
     pub(super) fn flag(&mut self) -> Result<bool, Refused> {
         let flag = self.byte() == Some(b't');
         self.word(if flag { "true" } else { "false" })?;
@@ -175,6 +176,7 @@ impl<'de> Reader<'de> {
     }
 
     /// A number as serde_json has it.
+    #[inline(never)]
     pub(super) fn numeral(&mut self) -> Result<Numeral, Refused> {
         let number: serde_json::Number = self.number()?.parse().map_err(|_| Refused::SYNTAX)?;
         let whole = number.as_u64().map(Numeral::Whole).or_else(|| number.as_i64().map(Numeral::Negative));
