@@ -162,7 +162,7 @@ fn citations_that_come_last_reach_clients_of_every_dialect() {
     for to in Dialect::ALL {
         let mut encoder = StreamEncoder::new(to, reply());
         events.iter().for_each(|event| encoder.push(event, &mut Vec::new()));
-        let widened = encoder.losses().iter().any(|loss| loss.why.contains("widened"));
+        let widened = encoder.losses().iter().any(|loss| loss.why.contains("cover all of it"));
         assert_eq!(widened, to == Dialect::Anthropic, "{to}");
     }
     let events = [begin(), events[1].clone(), delta("Aé"), delta(" (a)"), block_done(), cite(4, 7), done()];
