@@ -1,5 +1,7 @@
 //! Connections from their first byte to their end: which version of HTTP a client speaks, who is waited for, and for how long.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests may")]
+
 use std::convert::Infallible;
 use std::time::Duration;
 

@@ -54,10 +54,10 @@ fn list(row: &mut Row) -> Option<Cow<'static, [Cow<'static, str>]>> {
     row.texts(count)
 }
 
-fn pairs<N: Clone>(
-    row: &mut Row,
-    name: impl Fn(&mut Row) -> Option<N>,
-) -> Option<Cow<'static, [(N, Cow<'static, str>)]>> {
+/// Texts with something that names each.
+type Pairs<N> = Cow<'static, [(N, Cow<'static, str>)]>;
+
+fn pairs<N: Clone>(row: &mut Row, name: impl Fn(&mut Row) -> Option<N>) -> Option<Pairs<N>> {
     let count = row.number()?;
     (0..count).map(|_| Some((name(row)?, row.text()?))).collect::<Option<Vec<_>>>().map(Cow::Owned)
 }
