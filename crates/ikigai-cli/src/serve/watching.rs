@@ -49,7 +49,10 @@ type Reading = oneshot::Receiver<Result<Config, Failure>>;
 fn read(source: &Arc<Source>) -> Reading {
     let (tell, told) = oneshot::channel();
     let source = Arc::clone(source);
-    std::thread::spawn(move || tell.send(source.read()));
+    std::thread::spawn(move || {
+        // Nobody waits for it any more once the program stops.
+        let _ = tell.send(source.read());
+    });
     told
 }
 
