@@ -1,5 +1,6 @@
 //! Builders for requests, messages and blocks.
 
+use crate::media_type::by_name;
 use crate::wire::Ids;
 use crate::{
     Arguments, Audio, Block, CacheHint, Content, Dialect, Document, Image, Json, JsonSchemaFormat, Message,
@@ -289,7 +290,7 @@ fn media_type(bytes: &[u8], name: &str) -> String {
     if let Some(kind) = infer::get(bytes) {
         return kind.mime_type().to_owned();
     }
-    match mime_guess::from_path(name).first_raw() {
+    match by_name(name) {
         Some(guess) => guess.to_owned(),
         None if std::str::from_utf8(bytes).is_ok() => "text/plain".to_owned(),
         None => "application/octet-stream".to_owned(),

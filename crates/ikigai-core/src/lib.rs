@@ -53,6 +53,7 @@ mod fit;
 mod footnotes;
 mod limits;
 mod loss;
+mod media_type;
 mod message;
 mod model;
 pub mod near;

@@ -46,7 +46,7 @@ impl Arguments {
     pub fn object(&self) -> &Map<String, Value> {
         self.object.get_or_init(|| match self.text.as_ref() {
             "{}" => Box::default(),
-            text => serde_json::from_str(text).unwrap_or_default(),
+            text => super::wire::read_str(text).unwrap_or_default(),
         })
     }
 
@@ -90,13 +90,13 @@ impl Arguments {
     /// # Errors
     /// If they are incomplete, or do not have the type's form.
     pub fn to<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
-        serde_json::from_str(self.as_object_text().unwrap_or(&self.text))
+        super::wire::read_str(self.as_object_text().unwrap_or(&self.text))
     }
 
     /// Whether the text is just what printing the parsed object gives.
     pub fn is_plain(&self) -> bool {
         self.text == "{}"
-            || serde_json::from_str::<Map<String, Value>>(&self.text)
+            || super::wire::read_str::<Map<String, Value>>(&self.text)
                 .is_ok_and(|object| serde_json::to_string(&object).is_ok_and(|printed| printed == self.text))
     }
 }

@@ -179,10 +179,7 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String>
     let read = match simdutf8::basic::from_utf8(bytes) {
         Ok(text) => read_str(text),
         // Some string in it cannot be read, and the parser knows which.
-        Err(_) => Err(match serde_json::from_slice::<serde_json::Value>(bytes) {
-            Err(fault) => fault,
-            Ok(_) => serde::de::Error::custom("the text is not UTF-8"),
-        }),
+        Err(_) => Err(reader::not_utf8(bytes)),
     };
     read.map_err(|fault| {
         let path = super::place::path_at(bytes, fault.line(), fault.column());

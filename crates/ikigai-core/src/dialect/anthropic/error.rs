@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::dialect::WireError;
 use crate::dialect::failure::{by_status, by_words, header, plain_message, request_id, retry_after};
 use crate::json::tagged::Object;
-use crate::json::wire::write;
+use crate::json::wire::{read_str, write};
 use crate::{Error, ErrorKind, Fields, Json, Part};
 
 use super::DIALECT;
@@ -15,7 +15,7 @@ const LIMIT: usize = 2048;
 
 /// Reads a failed HTTP answer. The body may be JSON of another shape, HTML, cut off or empty.
 pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
-    let mut error = match serde_json::from_str::<Object<'_>>(body.trim()) {
+    let mut error = match read_str::<Object<'_>>(body.trim()) {
         Ok(fields) => read(&fields, body, status, headers),
         Err(_) => Error::new(by_status(status), plain_message(status, body, LIMIT)),
     };
@@ -30,7 +30,7 @@ pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], bo
 /// Reads an error object that came in a good HTTP answer or in a stream.
 pub(super) fn from_body(body: &[u8]) -> Error {
     let body = String::from_utf8_lossy(body);
-    match serde_json::from_str(&body) {
+    match read_str(&body) {
         Ok(fields) => read(&fields, &body, None, &[]),
         Err(_) => Error::new(ErrorKind::Server, plain_message(None, &body, LIMIT)),
     }
@@ -39,7 +39,7 @@ pub(super) fn from_body(body: &[u8]) -> Error {
 fn read(fields: &Object<'_>, body: &str, status: Option<u16>, headers: &[(String, String)]) -> Error {
     let text = |fields: &Object<'_>, name: &str| fields.text(name).map(Cow::into_owned);
     let raw = fields.get("error");
-    let inner: Option<Object<'_>> = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let inner: Option<Object<'_>> = raw.and_then(|raw| read_str(raw.get()).ok());
     let said = match &inner {
         Some(inner) => text(inner, "message"),
         None => text(fields, "error").or_else(|| text(fields, "message")),
@@ -49,7 +49,7 @@ fn read(fields: &Object<'_>, body: &str, status: Option<u16>, headers: &[(String
     let amazon = header(headers, "x-amzn-errortype").and_then(|kind| kind.split(':').next());
     let error_type = inner.as_ref().and_then(|inner| text(inner, "type")).or_else(|| amazon.map(str::to_owned));
     let details = inner.as_ref().unwrap_or(fields).get("details");
-    let code = details.and_then(|raw| text(&serde_json::from_str(raw.get()).ok()?, "error_code"));
+    let code = details.and_then(|raw| text(&read_str(raw.get()).ok()?, "error_code"));
     let mut error = Error::new(classify(error_type.as_deref(), code.as_deref(), &said, status), said);
     error.error_type = error_type;
     error.code = code;

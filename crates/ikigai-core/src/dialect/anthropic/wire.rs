@@ -10,7 +10,7 @@ use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
 use crate::json::tagged::{Object, Tagged};
-use crate::json::wire::{Raw, Text};
+use crate::json::wire::{Raw, Text, read_str};
 use crate::{CacheHint, Json};
 
 wire! {
@@ -238,7 +238,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
 
 /// The hint in a `cache_control` that says no more than a hint can.
 pub(super) fn read_cache(json: &str) -> Option<CacheHint> {
-    let control: CacheControl<'_> = serde_json::from_str(json).ok()?;
+    let control: CacheControl<'_> = read_str(json).ok()?;
     let plain = control.rest.is_empty() && control.kind.is_some_and(|kind| kind.as_str() == "ephemeral");
     plain.then(|| CacheHint { ttl: control.ttl.map(Text::into_string) })
 }

@@ -18,6 +18,7 @@ use crate::dialect::media::data_url;
 use crate::fit::Spelling;
 use crate::json::tagged::Object;
 use crate::json::wire::{Leftovers as _, Raw, Text};
+use crate::media_type::by_name;
 use crate::wire::Ids;
 use crate::{
     Arguments, Audio, Block, BlockKind, Document, Image, Json, Other, Part as DataPart, ProviderData, Source,
@@ -317,7 +318,7 @@ pub(super) fn media<'a>(block: &'a Block, spelling: Spelling) -> Result<Part<'a>
 }
 
 fn guess(uri: &str) -> Option<&'static str> {
-    mime_guess::from_path(uri.split(['?', '#']).next().unwrap_or(uri)).first_raw()
+    by_name(uri.split(['?', '#']).next().unwrap_or(uri))
 }
 
 /// A part that was kept whole; `None` if it is not an object.

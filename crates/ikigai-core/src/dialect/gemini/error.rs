@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::DIALECT;
 use crate::dialect::failure::{duration_ms, excerpt, request_id, retry_after, wait_in};
-use crate::json::wire::write;
+use crate::json::wire::{read_str, write};
 use crate::wire::WireError;
 use crate::{Error, ErrorKind, Fields, Part};
 
@@ -20,7 +20,7 @@ const RAW: &str = "error";
 
 /// Reads a failure: a status, headers, and a body that may be anything.
 pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
-    let mut error = match serde_json::from_str::<Value>(body).ok().and_then(error_object) {
+    let mut error = match read_str::<Value>(body).ok().and_then(error_object) {
         Some(object) => from_object(status, object),
         None => from_text(status, body),
     };

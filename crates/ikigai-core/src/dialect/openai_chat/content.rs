@@ -11,7 +11,7 @@ use super::wire::{Inner, Medium, Part};
 use crate::dialect::media::{Address, data_head};
 use crate::fit::StateUse;
 use crate::json::loose::{Item, Loose as _, read_raw};
-use crate::json::wire::{Raw, Text as WireText};
+use crate::json::wire::{Raw, Text as WireText, read_str};
 use crate::{Audio, Block, CacheHint, Document, Fields, Image, Json, Other, ProviderData, Source, Text, ThinkingBlock};
 
 /// Shape of single parts.
@@ -188,7 +188,7 @@ fn read_thinking(raw: &Raw<'_>, notes: &mut Notes) -> Option<String> {
 
 /// The text of a list of text parts; `None` if it is not a list.
 fn chunk_text(list: &str) -> Option<String> {
-    let parts: Vec<serde_json::Value> = serde_json::from_str(list).ok()?;
+    let parts: Vec<serde_json::Value> = read_str(list).ok()?;
     Some(parts.iter().filter_map(|chunk| chunk.get("text")?.as_str()).collect())
 }
 

@@ -9,6 +9,7 @@ use super::{DIALECT, hosted, items};
 use crate::dialect::media::Address;
 use crate::json::loose::Loose as _;
 use crate::json::wire::{Raw, Rest, Text as Words};
+use crate::media_type::by_name;
 use crate::span::Ruler;
 use crate::{Block, CacheHint, Citation, Document, Fields, Image, Json, Other, Part, ProviderData, Source, Text};
 
@@ -135,7 +136,7 @@ fn file(mut part: wire::Part<'_>) -> Block {
     let source = match part.file_data.take() {
         Some(bytes) => from_data_url(bytes.into_text().into_owned()).unwrap_or_else(|bytes| {
             data.set_part(DIALECT, Part::Shape, "bare_data", true);
-            let guess = mime_guess::from_path(word(&part.filename)).first_raw();
+            let guess = by_name(word(&part.filename));
             Source::Base64 { media_type: guess.unwrap_or("application/octet-stream").to_owned(), data: bytes }
         }),
         None => {

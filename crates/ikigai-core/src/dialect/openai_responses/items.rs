@@ -7,7 +7,7 @@ use super::content::{self, Keep, OUTPUT, bare_text, other};
 use super::wire::{self, Content, Entry, Item, Many, Parts, find, word};
 use super::{DIALECT, hosted};
 use crate::json::loose::{Loose as _, read_raw};
-use crate::json::wire::Text as Words;
+use crate::json::wire::{Text as Words, read_str};
 use crate::{Arguments, Block, Fields, Json, Part, ProviderData, Text, ThinkingBlock, ToolCall};
 
 /// Which fields of a text are those of its item.
@@ -301,7 +301,7 @@ pub(super) fn encode_call(call: &ToolCall, keep: Keep) -> Item<'_> {
     if !(shape.flag("no_call_id") && word(&item.id) == call.id) {
         item.call_id = Some(call.id.as_str().into());
     }
-    let object = || Some(Cow::Borrowed(serde_json::from_str(call.arguments.as_object_text().unwrap_or("{}")).ok()?));
+    let object = || Some(Cow::Borrowed(read_str(call.arguments.as_object_text().unwrap_or("{}")).ok()?));
     match shape.str("arguments").as_deref() {
         Some("object") if call.is_complete() => item.rest.extend(object().map(|raw| ("arguments".into(), raw))),
         Some("absent") if call.arguments.text() == "{}" => {}

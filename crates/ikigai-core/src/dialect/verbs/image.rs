@@ -8,6 +8,7 @@ use super::media::{Counted, MediaFile, bytes_of, generated, not_carried};
 use super::multipart::Form;
 use super::{named, segment};
 use crate::catalog::{Cost, Drawing, Facts, Rules};
+use crate::media_type::by_name;
 use crate::wire::WireRequest;
 use crate::{Dialect, Error, ErrorKind, Limits, Loss, LossCode, Usage};
 
@@ -142,7 +143,7 @@ impl Picture {
 
     fn of_url(url: &str) -> Self {
         let path = url.split(['?', '#']).next().unwrap_or(url);
-        let media_type = mime_guess::from_path(path).first_raw().filter(|kind| kind.starts_with("image/"));
+        let media_type = by_name(path).filter(|kind| kind.starts_with("image/"));
         let media_type = media_type.map(str::to_owned);
         Picture { media_type, revised_prompt: None, content: PictureContent::Url(url.to_owned()) }
     }

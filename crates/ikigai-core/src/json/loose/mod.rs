@@ -75,6 +75,7 @@ pub(crate) fn raw<T: Serialize + ?Sized>(value: &T) -> Cow<'static, RawValue> {
 }
 
 /// The raw text of an object, its values untouched.
+#[inline(never)]
 pub(crate) fn raw_object<'de, A: MapAccess<'de>>(mut map: A) -> Result<Cow<'de, RawValue>, A::Error> {
     let mut fields = Rest::new();
     while let Some((key, value)) = map.next_entry::<Text<'de>, &'de RawValue>()? {
@@ -83,6 +84,7 @@ pub(crate) fn raw_object<'de, A: MapAccess<'de>>(mut map: A) -> Result<Cow<'de, 
     Ok(raw(&Pairs(&fields)))
 }
 
+#[inline(never)]
 fn raw_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Cow<'de, RawValue>, A::Error> {
     let mut items = Vec::new();
     while let Some(item) = list.next_element::<&'de RawValue>()? {

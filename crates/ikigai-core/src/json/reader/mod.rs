@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 
 use super::RAW;
 use super::text_or_raw::TEXT_OR_RAW;
-pub(super) use refused::Refused;
+pub(super) use refused::{Refused, not_utf8};
 use walk::{Numeral, Reader};
 
 /// How deep structs and values may be nested, as in serde_json: reading those takes stack. Raw text takes none.

@@ -119,6 +119,16 @@ impl Refused {
     }
 }
 
+/// The fault of a text that is not UTF-8, unless it is broken before that place.
+#[cold]
+pub(in crate::json) fn not_utf8(bytes: &[u8]) -> serde_json::Error {
+    let valid = bytes.utf8_chunks().next().map(|chunk| chunk.valid()).unwrap_or_default();
+    match serde_json::from_str::<IgnoredAny>(valid) {
+        Err(fault) if !fault.is_eof() => fault,
+        _ => Refused::new("invalid unicode code point").at(valid.len()).explain(valid),
+    }
+}
+
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.as_ref().map_or("not JSON", |fault| &fault.said))

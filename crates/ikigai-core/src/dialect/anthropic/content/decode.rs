@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::json::tagged::Object;
-use crate::json::wire::{Raw, keep};
+use crate::json::wire::{Raw, keep, read_str};
 use crate::{
     Arguments, Block, CacheHint, Citation, Document, Error, Image, Json, Part, ProviderData, Source, ThinkingBlock,
     ToolCall, ToolResult,
@@ -120,7 +120,7 @@ impl Reader<'_> {
 
     /// Takes the citations. A list without any, and one of something else, stays among the other fields.
     fn take_citations(&mut self) -> Vec<Citation> {
-        let list: Option<Vec<Json>> = self.fields.get("citations").and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let list: Option<Vec<Json>> = self.fields.get("citations").and_then(|raw| read_str(raw.get()).ok());
         let list = list.filter(|list| !list.is_empty() && list.iter().all(Json::is_object));
         list.map_or_else(Vec::new, |list| {
             self.fields.take("citations");
@@ -202,14 +202,14 @@ impl Reader<'_> {
 /// Reads a source; `None` if it is of a kind, or made in a way, that the format has no form for. With what it has besides
 /// the fields that the format has.
 pub(super) fn read_source(json: &str) -> Option<(Source, Object<'_>)> {
-    let mut fields: Object<'_> = serde_json::from_str(json).ok()?;
+    let mut fields: Object<'_> = read_str(json).ok()?;
     let source = match fields.take_text("type")?.as_str() {
         "base64" => Source::Base64 { media_type: fields.take_text("media_type")?, data: fields.take_text("data")? },
         "text" => Source::Text { media_type: fields.take_text("media_type")?, text: fields.take_text("data")? },
         "url" => Source::Url { url: fields.take_text("url")?, media_type: None },
         "file" => Source::File { id: fields.take_text("file_id")?, media_type: None },
         "content" => {
-            let text = joined(serde_json::from_str(fields.get("content")?.get()).ok()?)?;
+            let text = joined(read_str(fields.get("content")?.get()).ok()?)?;
             Source::Text { media_type: "text/plain".to_owned(), text }
         }
         _ => return None,

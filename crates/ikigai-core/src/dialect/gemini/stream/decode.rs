@@ -13,7 +13,7 @@ use super::alike::{self, Slot};
 use super::args::PartialArgs;
 use crate::dialect::weight::Weigh as _;
 use crate::dialect::{Fault, ReadFrames, Seen};
-use crate::json::wire::{Raw, Text, read};
+use crate::json::wire::{Raw, Text, read, read_str};
 use crate::server::alike::{Alike, words};
 use crate::stream::block_events;
 use crate::wire::Ids;
@@ -92,7 +92,7 @@ impl ReadFrames for Decoder {
             return self.one(data, out);
         }
         // A whole array in one frame: proxies wrap errors like that.
-        for frame in serde_json::from_str::<Vec<&RawValue>>(data)? {
+        for frame in read_str::<Vec<&RawValue>>(data)? {
             if let Seen::Unknown(index) = self.one(frame.get(), out)? {
                 out.push(Event::Other { index, dialect: DIALECT, data: Json::copy(frame) });
             }

@@ -6,7 +6,7 @@ use crate::dialect::openai_error;
 use crate::dialect::openai_responses::wire::{self, Document, Items, Many, word};
 use crate::dialect::openai_responses::{DIALECT, error, hosted, items, usage};
 use crate::json::loose::Loose as _;
-use crate::json::wire::{Text, keep, read_answer};
+use crate::json::wire::{Text, keep, read, read_answer, read_str};
 use crate::wire::Ids;
 use crate::{Block, Error, Fields, FinishReason, Part, ProviderData, Response, Usage};
 
@@ -65,7 +65,7 @@ pub(crate) fn parse(mut body: wire::Response<'_>) -> Parsed<'_> {
         ..Parsed::default()
     };
     if let Some(mut usage) = body.usage.as_ref().and_then(|usage| usage::decode(&usage.to_json())) {
-        let ran = wire::find(&body.rest, "tool_usage").and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+        let ran = wire::find(&body.rest, "tool_usage").and_then(|raw| read_str::<Value>(raw.get()).ok());
         usage::note_calls(&mut usage, ran.as_ref().and_then(usage::searches));
         parsed.usage = Some(usage);
         body.usage = None;
@@ -113,7 +113,7 @@ fn output_text(output: &Items<'_>) -> String {
 pub(crate) fn decode_response(body: &[u8], ids: &mut Ids) -> Result<Response, Error> {
     let Document(wire): Document<wire::Response<'_>> = read_answer(body)?;
     if !matches!(wire.output, Many::List(_)) && word(&wire.object) != "response" {
-        let failure = serde_json::from_slice::<Value>(body).ok().and_then(|body| openai_error::find(DIALECT, &body));
+        let failure = read::<Value>(body).ok().and_then(|body| openai_error::find(DIALECT, &body));
         return Err(failure
             .unwrap_or_else(|| Error::protocol("the answer has no `output`: it is not one of the Responses API")));
     }
