@@ -24,6 +24,7 @@
 mod access;
 mod config;
 mod generate;
+mod kept;
 mod live;
 mod log;
 mod memory;

@@ -6,7 +6,7 @@ use ikigai::{Dialect, Usage};
 use ikigai_core::Loss;
 use ikigai_core::server::Seen;
 
-/// The longest list of losses in the log and in a header, in bytes.
+/// The longest text in the log, and the longest list of losses in a header, in bytes.
 const LONGEST: usize = 2000;
 
 /// What becomes of one request. It is written when it is dropped, which is when the answer has gone out or the client has.
@@ -110,13 +110,13 @@ impl Drop for Entry {
             target: "ikigai::gateway",
             id = self.id,
             method = self.method,
-            path = self.path,
+            path = cut(&self.path),
             client = self.client,
             dialect = self.dialect.map(Dialect::as_str),
-            asked = self.asked,
+            asked = self.asked.as_deref().map(cut),
             target_model = self.target,
             target_dialect = self.upstream_dialect.map(Dialect::as_str),
-            target_request = self.upstream_id,
+            target_request = self.upstream_id.as_deref().map(cut),
             mode = self.mode,
             status = self.status,
             outcome,
@@ -129,13 +129,18 @@ impl Drop for Entry {
             cache_read_tokens = tokens(usage.cache_read_tokens),
             cache_write_tokens = tokens(usage.cache_write_tokens),
             finish = self.finish,
-            error = self.error,
+            error = self.error.as_deref().map(cut),
             losses,
             first_ms = self.first.map(milliseconds),
             ms = milliseconds(self.began.elapsed()),
             "request"
         );
     }
+}
+
+/// As much of a text as the log has room for: what comes from outside may be as long as it likes.
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(LONGEST)]
 }
 
 /// Losses in one line: as many as there is room for, and how many more there are.

@@ -6,28 +6,32 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ikigai::{Block, Dialect, Message, ModelName, Request, Response, Role};
 use ikigai_core::Part;
-use moka::sync::Cache;
 use sha2::{Digest as _, Sha256};
 
+use crate::kept::{Kept, Key};
+
 /// How many bytes of messages are kept at most.
-const MOST: u64 = 64 << 20;
+const MOST: usize = 64 << 20;
 
 /// The messages that are kept.
 #[derive(Debug, Clone)]
 pub(crate) struct Memory {
-    messages: Cache<[u8; 32], Arc<Message>>,
+    messages: Arc<Mutex<Kept>>,
 }
 
 impl Memory {
     /// Keeps a message for so long.
     pub(crate) fn new(time: Duration) -> Self {
-        let weigh = |_: &[u8; 32], message: &Arc<Message>| u32::try_from(weight(message)).unwrap_or(u32::MAX);
-        Memory { messages: Cache::builder().max_capacity(MOST).weigher(weigh).time_to_live(time).build() }
+        Memory { messages: Arc::new(Mutex::new(Kept::new(time, MOST))) }
+    }
+
+    fn messages(&self) -> MutexGuard<'_, Kept> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps an answer, if there is state in it.
@@ -38,7 +42,8 @@ impl Memory {
         let mut message = Message::new(Role::Assistant, response.content.clone());
         message.provider = Some(from.provider.clone());
         message.model = Some(from.id.clone());
-        self.messages.insert(key_of(client, &message), Arc::new(message));
+        let (key, weight) = (key_of(&message), weight(&message));
+        self.messages().insert(client, key, message, weight);
     }
 
     /// Gives the messages of a request their state back, where the client sent back what they said without it. Some send
@@ -53,7 +58,7 @@ impl Memory {
             if message.content.iter().any(has_state) {
                 continue;
             }
-            let kept = self.messages.get(&key_of(client, message));
+            let kept = self.messages().get(client, &key_of(message));
             let fits = |kept: &Arc<Message>| says_the_same(kept, message) && may_be_from(message, kept);
             if let Some(kept) = kept.filter(fits).filter(|kept| given.insert(Arc::as_ptr(kept))) {
                 message.content = kept.content.clone();
@@ -70,22 +75,19 @@ fn has_state(block: &Block) -> bool {
 }
 
 /// What a message is found by: its first call, or its text. One is enough, since all of them have to be the same.
-fn key_of(client: &str, message: &Message) -> [u8; 32] {
+fn key_of(message: &Message) -> Key {
     match calls(message).next() {
-        Some((id, ..)) => key(client, "call", id),
-        None => key(client, "text", &said(message)),
+        Some((id, ..)) => key("call", id),
+        None => key("text", &said(message)),
     }
 }
 
 /// How many bytes of a long text it is found by, at its beginning and at its end. That it is the same is seen when it is found.
 const ENDS: usize = 1024;
 
-fn key(client: &str, kind: &str, value: &str) -> [u8; 32] {
+fn key(kind: &str, value: &str) -> Key {
     let mut hash = Sha256::new();
-    for part in [client, kind, value] {
-        hash.update((part.len() as u64).to_le_bytes());
-    }
-    hash.update(client);
+    hash.update((value.len() as u64).to_le_bytes());
     hash.update(kind);
     match (value.as_bytes().first_chunk::<ENDS>(), value.as_bytes().last_chunk::<ENDS>()) {
         (Some(first), Some(last)) => {
@@ -167,17 +169,6 @@ mod tests {
         assert_eq!(restored(&memory, "one", turned.clone()), turned);
         let changed = vec![call("c1", serde_json::json!({"a": 3})), call("c2", arguments.clone())];
         assert_eq!(restored(&memory, "one", changed.clone()), changed);
-    }
-
-    #[test]
-    fn many_calls_do_not_make_a_message_count_many_times() {
-        let memory = Memory::new(Duration::from_secs(60));
-        let calls = (0..1000).map(|number| call(&format!("c{number}"), serde_json::json!({"a": 1})));
-        let message: Vec<Block> = std::iter::once(thought()).chain(calls).collect();
-        memory.keep("one", &Response::new(message.clone(), FinishReason::ToolUse), &ModelName::new("anthropic", "m"));
-        memory.messages.run_pending_tasks();
-        let whole = weight(&Message::new(Role::Assistant, message)) as u64;
-        assert_eq!((memory.messages.entry_count(), memory.messages.weighted_size()), (1, whole));
     }
 
     #[test]

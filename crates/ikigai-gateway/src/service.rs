@@ -147,7 +147,7 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
         Verb::GetModel => verbs::get(&call.endpoint, state).map_err(Into::into),
         Verb::RetrieveResponse { .. } | Verb::DeleteResponse { .. } => Err(verbs::stored().into()),
         Verb::Draw | Verb::Edit | Verb::Predict | Verb::Speak | Verb::Transcribe => Err(verbs::media().into()),
-        _ => Err(Error::new(ErrorKind::NotFound, "the gateway does not serve this operation").into()),
+        _ => Err(verbs::not_served("the gateway does not serve this operation").into()),
     };
     match outcome {
         Ok(response) => {
@@ -202,7 +202,7 @@ fn no_such_path(method: &Method, target: &str, has: impl Fn(&str) -> bool) -> (u
         "the gateway has no {method} {path}; it has /v1/chat/completions, /v1/responses, /v1/messages, \
          /v1beta/models/{{model}}:generateContent, /v1/embeddings and /v1/models"
     );
-    (404, Error::new(ErrorKind::NotFound, message))
+    (404, verbs::not_served(message))
 }
 
 fn ready(shared: &Shared, state: &State) -> Response<Out> {

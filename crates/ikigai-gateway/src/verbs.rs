@@ -186,12 +186,18 @@ fn listed(id: String, facts: &Facts) -> ListedModel {
 
 /// The error of pictures and sounds, which are not passed on.
 pub(crate) fn media() -> Error {
-    let message = "the gateway does not pass on image generation, speech and transcription; ask the provider directly";
-    Error::new(ErrorKind::NotFound, message)
+    not_served("the gateway does not pass on image generation, speech and transcription; ask the provider directly")
 }
 
 /// The error of answers that a provider has stored.
 pub(crate) fn stored() -> Error {
-    let message = "the gateway cannot access answers stored by a provider; send the whole conversation instead";
-    Error::new(ErrorKind::NotFound, message)
+    not_served("the gateway cannot access answers stored by a provider; send the whole conversation instead")
+}
+
+/// The error of a path or an operation that the gateway does not have.
+pub(crate) fn not_served(message: impl Into<String>) -> Error {
+    let mut error = Error::new(ErrorKind::NotFound, message);
+    // The word of OpenAI's own API; without it, its clients would be told that they named an unknown model.
+    error.code = Some("unknown_url".to_owned());
+    error
 }

@@ -86,6 +86,9 @@ async fn wrong_methods_paths_and_types_are_named() {
         let answer = house.send(method, path, headers, body).await;
         assert_eq!(answer.status, status, "{method} {path}: {}", answer.text());
         assert!(answer.text().contains(words), "{method} {path}: {}", answer.text());
+        // OpenAI's word for it; a path is no unknown model.
+        let code = (status == 404).then_some("unknown_url");
+        assert_eq!(answer.json()["error"]["code"].as_str(), code, "{method} {path}: {}", answer.text());
     }
 }
 

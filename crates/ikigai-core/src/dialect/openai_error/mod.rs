@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::dialect::WireError;
 use crate::dialect::failure::{excerpt, header, request_id};
+use crate::json::wire::read_str;
 use crate::{Dialect, Error, ErrorKind, Part};
 
 use classify::{Clues, Verdict};
@@ -73,12 +74,13 @@ pub(crate) fn encode_error(error: &Error) -> WireError {
 /// The error object alone, as it stands in bodies and in streams.
 pub(crate) fn object(error: &Error) -> Value {
     let (kind, code) = words(error.kind);
-    // Words of this family mean something to its clients; words of others do not.
+    // Words of this family mean something to its clients, and so do ours; words of others do not.
     let own = [Dialect::OpenaiChat, Dialect::OpenaiResponses]
         .iter()
         .find_map(|dialect| error.provider_data.part(*dialect, Part::Answer).get("error"));
     let error_type = error.error_type.as_deref().filter(|_| own.is_some()).unwrap_or(kind);
-    let own_code = error.code.as_deref().filter(|code| own.is_some() && !code.is_empty() && !is_number(code));
+    let known = own.is_some() || error.provider_data.is_empty();
+    let own_code = error.code.as_deref().filter(|code| known && !code.is_empty() && !is_number(code));
     let mut object = Map::from_iter([
         ("message".to_owned(), error.message.as_str().into()),
         ("type".to_owned(), error_type.into()),
@@ -351,9 +353,9 @@ fn says_something(value: &Value) -> bool {
 fn json_in(body: &str) -> Option<Value> {
     let body = body.trim_start_matches('\u{feff}').trim();
     if body.starts_with(['{', '[']) {
-        return serde_json::from_str(body).ok();
+        return read_str(body).ok();
     }
-    body.lines().find_map(|line| serde_json::from_str(line.strip_prefix("data:")?.trim()).ok())
+    body.lines().find_map(|line| read_str(line.strip_prefix("data:")?.trim()).ok())
 }
 
 /// The title of an HTML page, which says as much as the page.
