@@ -155,6 +155,12 @@ fn files_are_for_their_owner_alone_and_whole() {
     assert_eq!(files(&folder).unwrap(), [(3, path.clone())]);
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&folder), mode(&path)), (0o700, 0o600));
+    // A link that waits under the name of the file while it is written is not followed.
+    let elsewhere = folder.join("elsewhere");
+    std::fs::write(&elsewhere, "precious").unwrap();
+    std::os::unix::fs::symlink(&elsewhere, path.with_extension("unfinished")).unwrap();
+    assert_eq!(write(&folder, 3, &exchange).unwrap(), path);
+    assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "precious");
     assert_eq!(serde_json::from_slice::<Exchange>(&std::fs::read(&path).unwrap()).unwrap(), exchange);
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -230,9 +230,14 @@ pub(crate) fn write(folder: &Path, number: usize, exchange: &Exchange) -> std::i
     let text = serde_json::to_string_pretty(exchange).map_err(std::io::Error::other)? + "\n";
     let unfinished = path.with_extension("unfinished");
     let written = (|| {
+        // One that a crash left behind goes; a link that somebody laid there is not followed.
+        if let Err(fault) = std::fs::remove_file(&unfinished)
+            && fault.kind() != std::io::ErrorKind::NotFound
+        {
+            return Err(fault);
+        }
         let mut options = std::fs::OpenOptions::new();
-        // One that a crash left behind is written over.
-        options.write(true).create(true).truncate(true);
+        options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&unfinished)?;

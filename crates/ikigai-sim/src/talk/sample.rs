@@ -1,23 +1,34 @@
 //! Values that fit a JSON Schema, taken from a prompt where it gives them.
 
+use std::collections::{HashSet, VecDeque};
+
 use serde_json::{Map, Value, json};
 
 /// How deep schemas are followed; deeper ones get the smallest value there is.
 const DEPTH: u32 = 12;
+/// How many values are made for a schema; schemas that ask for more get `null` for the rest. A few lines can ask for millions:
+/// lists of 64 lists of 64, or properties that are all the whole again.
+const MOST: u32 = 10_000;
+/// How much of a prompt is searched for values: its end, where the question is.
+const SEARCHED: usize = 64 << 10;
 
 /// A value for the schema, from the prompt where it says something about a property, else made up.
 pub(super) fn from_prompt(schema: &Value, prompt: &str) -> Value {
-    let mut source = Source { root: schema, prompt: Prompt::new(prompt) };
+    let mut source = Source { root: schema, prompt: Prompt::new(prompt), left: MOST };
     source.value(schema, None, 0)
 }
 
 struct Source<'a> {
     root: &'a Value,
     prompt: Prompt,
+    /// How many values may still be made.
+    left: u32,
 }
 
 impl<'a> Source<'a> {
     fn value(&mut self, schema: &'a Value, name: Option<&str>, depth: u32) -> Value {
+        let Some(left) = self.left.checked_sub(1) else { return Value::Null };
+        self.left = left;
         let Some(fields) = schema.as_object() else { return json!({}) };
         if let Some(fixed) = fields.get("const") {
             return fixed.clone();
@@ -79,11 +90,12 @@ impl<'a> Source<'a> {
             Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
             _ => Vec::new(),
         };
+        let is_required = HashSet::<&str>::from_iter(required.iter().copied());
         let mut object = Map::new();
         if let Some(properties) = fields.get("properties").and_then(Value::as_object) {
             for (name, schema) in properties {
-                let wanted = required.contains(&name.as_str());
-                if wanted || (depth < DEPTH && self.prompt.mentions(name)) {
+                let wanted = is_required.contains(name.as_str());
+                if wanted || (depth < DEPTH && self.left > 0 && self.prompt.mentions(name)) {
                     object.insert(name.clone(), self.value(schema, Some(name), depth + 1));
                 }
             }
@@ -105,7 +117,7 @@ impl<'a> Source<'a> {
         }
         if let Some(schema) = fields.get("items").filter(|schema| schema.is_object()) {
             let wanted = if depth < DEPTH { least.max(1) } else { least }.min(most).min(64);
-            while (items.len() as u64) < wanted {
+            while (items.len() as u64) < wanted && self.left > 0 {
                 let item = self.value(schema, name, depth + 1);
                 items.push(if fields.get("uniqueItems") == Some(&Value::Bool(true)) {
                     distinct(item, &items)
@@ -190,14 +202,15 @@ fn distinct(item: Value, before: &[Value]) -> Value {
 /// What a prompt offers for arguments; each number and each quoted text is used once.
 struct Prompt {
     text: String,
-    numbers: Vec<f64>,
-    quotes: Vec<String>,
-    places: Vec<String>,
+    numbers: VecDeque<f64>,
+    quotes: VecDeque<String>,
+    places: VecDeque<String>,
 }
 
 impl Prompt {
     fn new(text: &str) -> Self {
-        Prompt { text: text.to_owned(), numbers: numbers(text), quotes: quotes(text), places: places(text) }
+        let text = &text[text.ceil_char_boundary(text.len().saturating_sub(SEARCHED))..];
+        Prompt { text: text.to_owned(), numbers: numbers(text).collect(), quotes: quotes(text), places: places(text) }
     }
 
     /// Does the prompt speak of this property?
@@ -235,14 +248,14 @@ impl Prompt {
     }
 
     fn number(&mut self, name: Option<&str>, whole: bool) -> Option<f64> {
-        let named = name.and_then(|name| self.after(name)).and_then(|rest| numbers(rest).first().copied());
+        let named = name.and_then(|name| self.after(name)).and_then(|rest| numbers(rest).next());
         let fits = |value: &f64| !whole || value.fract() == 0.0;
         if let Some(named) = named.filter(fits) {
             self.numbers.retain(|number| *number != named);
             return Some(named);
         }
         let place = self.numbers.iter().position(fits)?;
-        Some(self.numbers.remove(place))
+        self.numbers.remove(place)
     }
 
     fn text(&mut self, name: Option<&str>) -> String {
@@ -257,31 +270,25 @@ impl Prompt {
                 return value;
             }
         }
-        if !self.quotes.is_empty() {
-            return self.quotes.remove(0);
-        }
-        if !self.places.is_empty() {
-            return self.places.remove(0);
-        }
-        "sample".to_owned()
+        let unnamed = self.quotes.pop_front().or_else(|| self.places.pop_front());
+        unnamed.unwrap_or_else(|| "sample".to_owned())
     }
 }
 
-fn numbers(text: &str) -> Vec<f64> {
+fn numbers(text: &str) -> impl Iterator<Item = f64> {
     text.split(|c: char| !c.is_ascii_digit() && c != '.' && c != '-')
         .map(|piece| piece.trim_end_matches('.').trim_start_matches(['-', '.']))
         .filter_map(|piece| piece.parse().ok())
-        .collect()
 }
 
-fn quotes(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
+fn quotes(text: &str) -> VecDeque<String> {
+    let mut found = VecDeque::new();
     for (open, close) in [('"', '"'), ('“', '”'), ('`', '`')] {
         let mut pieces = text.split([open, close]);
         pieces.next();
         while let (Some(inside), Some(_)) = (pieces.next(), pieces.next()) {
             if !inside.trim().is_empty() {
-                found.push(inside.to_owned());
+                found.push_back(inside.to_owned());
             }
         }
     }
@@ -289,7 +296,7 @@ fn quotes(text: &str) -> Vec<String> {
 }
 
 /// Capitalised words behind "in", "for", "of", "at", "and": mostly places and names.
-fn places(text: &str) -> Vec<String> {
+fn places(text: &str) -> VecDeque<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     words
         .windows(2)

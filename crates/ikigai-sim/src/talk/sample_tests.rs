@@ -44,6 +44,20 @@ fn a_schema_that_never_ends_gets_a_value_that_does() {
     assert_eq!(check(&schema, ""), Ok(()));
 }
 
+#[test]
+fn a_schema_that_multiplies_gets_a_value_of_bounded_size() {
+    let lists =
+        (0..12).fold(json!({"type": "string"}), |items, _| json!({"type": "array", "items": items, "minItems": 64}));
+    let names: Vec<String> = (0..26).map(|number| format!("p{number}")).collect();
+    let whole: Map<String, Value> = names.iter().map(|name| (name.clone(), json!({"$ref": "#"}))).collect();
+    let nested = json!({"type": "object", "properties": whole, "required": names});
+    for schema in [json!({"type": "object", "properties": {"lists": lists}, "required": ["lists"]}), nested] {
+        let value = from_prompt(&schema, "");
+        assert!(value.is_object());
+        assert!(value.to_string().len() < 30 * MOST as usize, "{} bytes", value.to_string().len());
+    }
+}
+
 fn any_schema() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!({"type": "string"})),

@@ -83,7 +83,7 @@ fn summary(prompt: &str) -> String {
     let body = prompt.split_once([':', '\n']).map_or(prompt, |(_, body)| body).trim();
     let sentences = body.split_terminator(['.', '!', '?']).filter(|sentence| !sentence.trim().is_empty()).count();
     let first = body.split_inclusive(['.', '!', '?']).next().unwrap_or(body).trim();
-    format!("In {} words and {sentences} sentences, beginning: {first}", body.split_whitespace().count())
+    format!("In {} words and {sentences} sentences, beginning: {}", body.split_whitespace().count(), beginning(first))
 }
 
 /// What stands behind a word, in the text's own case.
@@ -110,11 +110,15 @@ fn unquoted(text: &str) -> &str {
 
 /// The beginning of a text in quotes.
 fn quoted(text: &str) -> String {
+    format!("“{}”", beginning(text).trim())
+}
+
+fn beginning(text: &str) -> String {
     let mut short: String = text.chars().take(200).collect();
     if short.len() < text.len() {
         short.push('…');
     }
-    format!("“{}”", short.trim())
+    short
 }
 
 /// What was attached to the prompt, by type and size.
