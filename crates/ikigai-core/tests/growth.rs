@@ -17,6 +17,10 @@ use ikigai_core::wire::{Ids, Incoming, Reply, StreamDecoder, StreamEncoder, Targ
 use ikigai_core::{Block, Dialect, Event, FinishReason, Limits, Message, ProviderData, Request, Response, Role, Tool};
 use serde_json::{Map, Value, json};
 
+/// The system's allocator gives the room of a large input back after every run, and has each page of it cleared again.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The most that a doubling may cost.
 const MOST: f64 = 2.5;
 /// Below this the clock and the caches are what is measured.

@@ -18,18 +18,8 @@ pub(crate) use folder::recordings;
 #[derive(Debug, Deserialize)]
 pub(crate) struct Exchange {
     pub(crate) id: String,
-    #[serde(skip)]
-    pub(crate) kind: Kind,
     pub(crate) request: Option<Asked>,
     pub(crate) response: Answered,
-}
-
-#[derive(Debug, Default, PartialEq)]
-pub(crate) enum Kind {
-    #[default]
-    Recorded,
-    /// Written for these tests.
-    Fixture,
 }
 
 /// What was sent. The body stays text until a test wants it.
@@ -112,15 +102,23 @@ pub(crate) fn exchanges(dialect: Dialect) -> Vec<Exchange> {
     all
 }
 
+/// Where the fixtures are.
+fn own() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
 fn fixtures(dialect: Dialect) -> Vec<Exchange> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(dialect.as_str());
     let read = |file: &PathBuf| {
-        let id = file.file_name().unwrap().to_string_lossy().into_owned();
+        let name = file.file_name().unwrap().to_str().unwrap();
         let text = std::fs::read_to_string(file).unwrap();
-        let mut exchange = Exchange { id, kind: Kind::Fixture, request: None, response: Answered::default() };
-        if exchange.id.ends_with(".sse") {
+        let mut exchange = Exchange { id: format!("{dialect}/{name}"), request: None, response: Answered::default() };
+        if name.ends_with(".sse") {
             exchange.response = Answered { status: 200, sse: Some(text), ..Answered::default() };
-        } else if exchange.id.ends_with(".response.json") {
+        } else if let Some(name) = name.strip_suffix(".error.json") {
+            let (_, status) = name.rsplit_once('.').unwrap();
+            let body = Some(RawValue::from_string(text).unwrap());
+            exchange.response = Answered { status: status.parse().unwrap(), body, ..Answered::default() };
+        } else if name.ends_with(".response.json") {
             exchange.response =
                 Answered { status: 200, body: Some(RawValue::from_string(text).unwrap()), ..Answered::default() };
         } else {
@@ -129,7 +127,7 @@ fn fixtures(dialect: Dialect) -> Vec<Exchange> {
         }
         exchange
     };
-    files(&folder).iter().map(read).collect()
+    files(&own().join(dialect.as_str())).iter().map(read).collect()
 }
 
 /// Where a client of each dialect sends its requests.
@@ -149,13 +147,15 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// The expected lines by id.
 pub(crate) fn expected() -> HashMap<String, Expected> {
-    let Some(folder) = recordings() else { return HashMap::new() };
-    let text = std::fs::read_to_string(folder.join("expected.jsonl")).unwrap();
     let read = |line: &str| {
         let expected: Expected = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         (expected.id.clone(), expected)
     };
-    text.lines().map(read).collect()
+    let lines = [Some(own()), recordings()].into_iter().flatten().flat_map(|folder| {
+        let text = std::fs::read_to_string(folder.join("expected.jsonl")).unwrap();
+        text.lines().map(read).collect::<Vec<_>>()
+    });
+    lines.collect()
 }
 
 /// An answer that failed.
