@@ -48,6 +48,8 @@ pub(crate) struct Asked {
     /// Where the body names the model, unless the path does.
     pub(crate) place: Option<Range<usize>>,
     pub(crate) streams: bool,
+    /// There is no conversation where it should be.
+    lacks_conversation: bool,
 }
 
 /// Why there is no answer.
@@ -124,7 +126,8 @@ impl Asked {
             Some(model) if !model.is_empty() => {
                 plan::check_length(&model)?;
                 let place = envelope.place("model").filter(|_| endpoint.model.is_none());
-                Ok(Asked { model: model.into_owned(), place, streams })
+                let lacks_conversation = endpoint.dialect.lacks_conversation(&envelope);
+                Ok(Asked { model: model.into_owned(), place, streams, lacks_conversation })
             }
             Some(_) => Err(wrong_field("model", "`model` is empty")),
             None if envelope.get("model").is_some() => Err(wrong_field("model", "`model` must be a string")),
@@ -208,6 +211,10 @@ async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Resul
     let asked = Asked::of(&call.endpoint, &call.body.bytes)?;
     entry.asked = Some(asked.model.clone());
     let plan = state.plan(&asked.model, call.endpoint.dialect)?;
+    if asked.lacks_conversation {
+        // Told here in the words of the decoder, whoever would answer. What it can read all the same goes on as it is.
+        decode(&mut call, true).await?;
+    }
     // State of another provider inside has to be taken out before anybody gets it.
     let sealed = may_hold_seals(&call.body.bytes);
     let passes = |way: &Way| way.passes && !sealed && !plan.as_asked && way.upstream.model().level.is_none();

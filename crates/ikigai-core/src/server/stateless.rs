@@ -3,6 +3,7 @@
 
 use memchr::memmem;
 
+use super::Envelope;
 use crate::{Dialect, Error, Fields, Part, Request};
 
 /// How a sealed record begins, as text and as base64.
@@ -64,6 +65,30 @@ impl Dialect {
             error.provider_data.set_part(self, Part::Answer, "error", own);
         }
         Err(error)
+    }
+
+    /// Whether the conversation in a body is missing or of the wrong type, as far as its first byte says. Decoding such a
+    /// body gives the error that names the field; any other can be passed on without a look inside.
+    ///
+    /// ```
+    /// use ikigai_core::Dialect;
+    /// use ikigai_core::server::Envelope;
+    ///
+    /// let body = br#"{"model": "gpt-5.4", "messages": "Hello"}"#;
+    /// assert!(Dialect::OpenaiChat.lacks_conversation(&Envelope::read(body)?));
+    /// # Ok::<(), ikigai_core::server::EnvelopeError>(())
+    /// ```
+    pub fn lacks_conversation(self, body: &Envelope<'_>) -> bool {
+        let (field, begins): (&str, &[u8]) = match self {
+            Dialect::Anthropic | Dialect::OpenaiChat | Dialect::BedrockConverse => ("messages", b"["),
+            // A stored prompt or conversation may stand in its place.
+            Dialect::OpenaiResponses if body.get("input").is_none() => return false,
+            Dialect::OpenaiResponses => ("input", b"[\""),
+            // Google's reader takes one message for a list of one.
+            Dialect::Gemini => ("contents", b"[{"),
+        };
+        let first = body.get(field).and_then(|value| value.first());
+        first.is_none_or(|first| !begins.contains(first))
     }
 
     /// Bytes that keep a silent stream in this dialect alive between two events. Empty if clients do not accept any.
