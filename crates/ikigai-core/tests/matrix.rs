@@ -288,24 +288,24 @@ fn matrix(dialect: Dialect) {
     }
 }
 
-#[test]
-fn anthropic() {
-    matrix(Dialect::Anthropic);
+/// Each dialect is one test, so that they run side by side.
+macro_rules! dialects {
+    ($($name:ident = $dialect:ident),* $(,)?) => {
+        const TESTED: &[Dialect] = &[$(Dialect::$dialect),*];
+
+        $(#[test]
+        fn $name() {
+            matrix(Dialect::$dialect);
+        })*
+    };
 }
 
-#[test]
-fn openai_chat() {
-    matrix(Dialect::OpenaiChat);
-}
+dialects!(anthropic = Anthropic, openai_chat = OpenaiChat, openai_responses = OpenaiResponses, gemini = Gemini);
 
 #[test]
-fn openai_responses() {
-    matrix(Dialect::OpenaiResponses);
-}
-
-#[test]
-fn gemini() {
-    matrix(Dialect::Gemini);
+fn every_dialect_is_in_the_table_and_tested() {
+    let listed: Vec<Dialect> = CASES.iter().map(|(dialect, _)| *dialect).collect();
+    assert_eq!((listed.as_slice(), TESTED), (Dialect::ALL.as_slice(), Dialect::ALL.as_slice()));
 }
 
 #[test]

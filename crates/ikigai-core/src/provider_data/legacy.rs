@@ -2,22 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::Entry;
+use super::{Entry, STATE};
 use crate::json::Setting;
 use crate::{Fields, Json};
-
-/// Names of state, whichever dialect they are of.
-pub(crate) const STATE: [&str; 9] = [
-    "signature",
-    "redacted_data",
-    "reasoning_details",
-    "extra_content",
-    "encrypted_content",
-    "id",
-    "thought_signature",
-    "wire",
-    "half",
-];
 
 /// Names that version 1 wrote for the spelling of a document. Read into the shape, wherever they stand.
 const SHAPE: [&str; 93] = [

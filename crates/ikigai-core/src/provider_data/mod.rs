@@ -14,6 +14,20 @@ use crate::{Dialect, Fields, Json};
 /// The most dialect names in one document: each is looked for among the others.
 const MOST_DIALECTS: usize = 64;
 
+/// The names of state, whichever dialect they are of. They stand directly below the dialect's name, so a name that is
+/// missing here is not state any more when it is read again: from the format's JSON, or from what a client brought back.
+const STATE: [&str; 9] = [
+    "signature",
+    "redacted_data",
+    "reasoning_details",
+    "extra_content",
+    "encrypted_content",
+    "id",
+    "thought_signature",
+    "wire",
+    "half",
+];
+
 /// Data of single dialects that the format has no field for, kept in its place and sent back unchanged.
 ///
 /// It is keyed by dialect name, so that one dialect's data never reaches another, and divided into [`Part`]s:
@@ -135,7 +149,7 @@ impl ProviderData {
     /// Adds fields as a caller writes them below a dialect's name: state by its names, and the rest to be sent.
     pub(crate) fn extend_as_written(&mut self, dialect: Dialect, fields: Fields) {
         for (name, value) in fields {
-            let part = if legacy::STATE.contains(&name.as_str()) { Part::State } else { Part::Extra };
+            let part = if STATE.contains(&name.as_str()) { Part::State } else { Part::Extra };
             self.set_part(dialect, part, name, value);
         }
     }
@@ -275,7 +289,7 @@ impl ProviderData {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
                 while let Some(name) = map.next_key::<Cow<'de, str>>()? {
-                    match legacy::STATE.contains(&name.as_ref()) {
+                    match STATE.contains(&name.as_ref()) {
                         true => self.1.set_part(self.0, Part::State, name, map.next_value::<Json>()?),
                         false => drop(map.next_value::<IgnoredAny>()?),
                     }

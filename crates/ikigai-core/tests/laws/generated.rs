@@ -39,6 +39,7 @@ fn what_is_not_lost_survives(dialect: Dialect, request: &Request) {
 fn carried(before: &Value, after: &Value) -> bool {
     let unsaid = [Value::from("text"), Value::from("auto"), Value::from(true), Value::from(false)];
     match (before, after) {
+        (before, after) if before == after => true,
         // Off, and unsaid; then there is nothing to hide or show either.
         (before, Value::Null) if before.get("include_summary").is_some() => match before.get("budget") {
             Some(budget) => budget == 0,
@@ -48,7 +49,7 @@ fn carried(before: &Value, after: &Value) -> bool {
         (Value::Object(before), Value::Object(after)) => {
             before.iter().all(|(key, value)| carried(value, after.get(key).unwrap_or(&Value::Null)))
         }
-        (before, after) => before == after,
+        _ => false,
     }
 }
 

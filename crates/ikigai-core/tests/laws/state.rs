@@ -242,6 +242,16 @@ fn reply() -> Reply {
     reply
 }
 
+/// The conversation is stored as the format's JSON, and goes on later.
+#[test]
+fn it_is_still_state_when_the_conversation_is_read_again() {
+    for issued in Dialect::PROVIDERS {
+        let request = conversation(decoded(issued));
+        let json = serde_json::to_string(&request).unwrap();
+        assert_eq!(serde_json::from_str::<Request>(&json).unwrap(), request, "{issued}: see STATE in provider_data");
+    }
+}
+
 /// A client that speaks one dialect holds the state of a provider that speaks another, and brings it back.
 #[test]
 fn it_rides_through_a_client_of_another_dialect() {

@@ -407,8 +407,10 @@ fn frames(sse: &str) -> Vec<Value> {
 }
 
 macro_rules! pairs {
-    ($($name:ident: $from:ident to $to:ident;)*) => {$(
-        mod $name {
+    ($($name:ident: $from:ident to $to:ident;)*) => {
+        const TESTED: &[(Dialect, Dialect)] = &[$((Dialect::$from, Dialect::$to)),*];
+
+        $(mod $name {
             use ikigai_core::Dialect;
 
             #[test]
@@ -420,8 +422,8 @@ macro_rules! pairs {
             fn streams() {
                 super::streams(Dialect::$from, Dialect::$to);
             }
-        }
-    )*};
+        })*
+    };
 }
 
 pairs! {
@@ -441,4 +443,12 @@ pairs! {
     gemini_to_anthropic: Gemini to Anthropic;
     gemini_to_openai_chat: Gemini to OpenaiChat;
     gemini_to_openai_responses: Gemini to OpenaiResponses;
+}
+
+#[test]
+fn every_pair_is_tested() {
+    let mut tested = TESTED.to_vec();
+    tested.sort_unstable();
+    let pairs = Dialect::ALL.into_iter().flat_map(|from| Dialect::ALL.map(|to| (from, to)));
+    assert_eq!(tested, pairs.collect::<Vec<_>>());
 }

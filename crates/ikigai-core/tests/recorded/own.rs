@@ -455,15 +455,17 @@ fn short(value: &Value) -> String {
 }
 
 macro_rules! laws {
-    ($($dialect:ident = $name:ident),*) => {$(
-        mod $name {
+    ($($dialect:ident = $name:ident),*) => {
+        const TESTED: &[Dialect] = &[$(Dialect::$dialect),*];
+
+        $(mod $name {
             use super::*;
 
             laws!(@ $dialect answers_are_read_as_they_were_meant requests_round_trip responses_round_trip
                 failures_round_trip streams_keep_the_grammar streams_round_trip the_other_delivery_round_trips
                 cuts_do_not_matter);
-        }
-    )*};
+        })*
+    };
     (@ $dialect:ident $($law:ident)*) => {$(
         #[test]
         fn $law() {
@@ -477,6 +479,7 @@ laws!(Anthropic = anthropic, OpenaiChat = openai_chat, OpenaiResponses = openai_
 /// The tests above look at our own fixtures, and at more than two thousand recorded exchanges where they are.
 #[test]
 fn there_is_something_to_look_at() {
+    assert_eq!(TESTED, Dialect::ALL);
     let least = if recordings().is_some() { 100 } else { 5 };
     let counts: Vec<usize> = Dialect::ALL.iter().map(|dialect| exchanges(*dialect).len()).collect();
     assert!(counts.iter().all(|count| *count > least), "{counts:?}");

@@ -148,8 +148,10 @@ fn as_carried(mut summary: Summary, response: &Response, to: Dialect) -> Summary
 }
 
 macro_rules! pairs {
-    ($($name:ident: $from:ident => $to:ident),* $(,)?) => {$(
-        mod $name {
+    ($($name:ident: $from:ident => $to:ident),* $(,)?) => {
+        const TESTED: &[(Dialect, Dialect)] = &[$((Dialect::$from, Dialect::$to)),*];
+
+        $(mod $name {
             use super::*;
 
             #[test]
@@ -166,8 +168,8 @@ macro_rules! pairs {
             fn streams_arrive() {
                 super::streams_arrive(Dialect::$from, Dialect::$to);
             }
-        }
-    )*};
+        })*
+    };
 }
 
 pairs! {
@@ -183,4 +185,10 @@ pairs! {
     gemini_to_anthropic: Gemini => Anthropic,
     gemini_to_chat: Gemini => OpenaiChat,
     gemini_to_responses: Gemini => OpenaiResponses,
+}
+
+#[test]
+fn every_pair_is_tested() {
+    let others = |from| Dialect::ALL.into_iter().filter(move |to| *to != from).map(move |to| (from, to));
+    assert_eq!(TESTED, Dialect::ALL.into_iter().flat_map(others).collect::<Vec<_>>());
 }

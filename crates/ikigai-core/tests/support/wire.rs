@@ -1,7 +1,7 @@
 //! Short ways through the codecs, as a provider's client and as a server would go.
 
 use ikigai_core::catalog::Rules;
-use ikigai_core::provider::Quirks;
+use ikigai_core::provider::{Providers, Quirks};
 use ikigai_core::wire::{Ids, Incoming, Reply, StreamDecoder, StreamEncoder, Target};
 use ikigai_core::{Collector, Dialect, Error, Event, Limits, Loss, Request, Response};
 use serde_json::Value;
@@ -58,13 +58,7 @@ pub(crate) fn target(dialect: Dialect) -> Target<'static> {
 
 /// Who invented the dialect.
 pub(crate) fn provider(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Anthropic => "anthropic",
-        Dialect::OpenaiChat | Dialect::OpenaiResponses => "openai",
-        Dialect::Gemini => "google",
-        Dialect::BedrockConverse => "bedrock-converse",
-        _ => panic!("the provider of {dialect} is missing here"),
-    }
+    &Providers::shared().of_dialect(dialect).id
 }
 
 /// What a server knows when it answers for `from`'s provider.
