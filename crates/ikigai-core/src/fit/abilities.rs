@@ -4,7 +4,7 @@
 //! format's.
 
 use super::schema::Subset;
-use crate::Json;
+use crate::{Dialect, Json, Part, ProviderData};
 
 /// What a dialect can express.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(crate) struct Abilities {
     pub(crate) stored: &'static [&'static str],
     /// Fields that nobody misses in another dialect.
     pub(crate) neutral: &'static [Neutral],
+    /// Fields of another dialect that mean the same here.
+    pub(crate) shared: &'static [Shared],
     /// The greatest temperature.
     pub(crate) greatest_temperature: f64,
     /// The least `top_p` that is taken while a model thinks that takes no sampling then.
@@ -69,21 +71,62 @@ pub(crate) struct Neutral {
     pub(crate) name: &'static str,
     /// The JSON with which it changes nothing; `None`: any.
     pub(crate) value: Option<&'static str>,
+    /// Where that holds; `None`: everywhere.
+    pub(crate) within: Option<Within>,
 }
 
 impl Neutral {
     pub(crate) const fn always(name: &'static str) -> Self {
-        Neutral { name, value: None }
+        Neutral { name, value: None, within: None }
     }
 
     pub(crate) const fn when(name: &'static str, value: &'static str) -> Self {
-        Neutral { name, value: Some(value) }
+        Neutral { name, value: Some(value), within: None }
     }
 
-    pub(super) fn fits(&self, name: &str, value: &Json) -> bool {
+    pub(crate) const fn within(name: &'static str, within: Within) -> Self {
+        Neutral { name, value: None, within: Some(within) }
+    }
+
+    pub(super) fn fits(&self, name: &str, value: &Json, within: Within) -> bool {
         let is_it =
             |json: &str| serde_json::from_str::<serde_json::Value>(json).is_ok_and(|json| json == *value.value());
-        self.name == name && self.value.is_none_or(is_it)
+        self.name == name && self.within.is_none_or(|own| own == within) && self.value.is_none_or(is_it)
+    }
+}
+
+/// A field of another dialect that means the same here.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shared {
+    pub(crate) of: Dialect,
+    /// What it is called there.
+    pub(crate) name: &'static str,
+    /// Where it goes here. What stands there already stays.
+    pub(crate) here: &'static str,
+    pub(crate) within: Within,
+    /// The texts that are taken here; empty: whatever it says.
+    pub(crate) values: &'static [&'static str],
+}
+
+/// Where a field stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Within {
+    Request,
+    Picture,
+    Result,
+    Elsewhere,
+}
+
+impl Shared {
+    /// What the other dialect says there, if `own` takes that.
+    pub(crate) fn value<'d>(&self, own: Dialect, data: &'d ProviderData) -> Option<&'d Json> {
+        if data.part(own, Part::Extra).get(self.here).is_some() {
+            return None;
+        }
+        let value = data.part(self.of, Part::Extra).get(self.name)?;
+        let is_taken =
+            self.values.is_empty() || value.as_str().is_some_and(|text| self.values.contains(&text.as_ref()));
+        is_taken.then_some(value)
     }
 }
 

@@ -6,7 +6,7 @@ use super::thinking::Obstacles;
 use super::tool_turn::is_unsigned_tool_turn;
 use super::{Fitted, FittedFormat, FittedThinking, FittedTool, Fitting, Marks, Spelling};
 use crate::wire::ToolNames;
-use crate::{Error, OutputFormat};
+use crate::{Error, Fields, OutputFormat};
 
 impl<'a> Fitting<'a> {
     /// Nothing is fitted but what belongs to others: their state, their blocks, their tools.
@@ -41,6 +41,7 @@ impl<'a> Fitting<'a> {
             cache_key: cache.and_then(|cache| cache.key.as_deref()).map(Cow::Borrowed),
             automatic_cache: cache.and_then(|cache| cache.automatic.clone()),
             marks: Marks::AsAsked,
+            shared: Fields::default(),
             takes: self.takes(),
             names: ToolNames::default(),
             losses: self.losses,

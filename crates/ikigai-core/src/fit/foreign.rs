@@ -5,20 +5,49 @@ use std::fmt::Display;
 use std::str::FromStr as _;
 
 use super::issuer::Issuer;
-use super::{FittedBlock, Fitting, Place, StateUse};
+use super::{FittedBlock, Fitting, Place, Shared, StateUse, Within};
 use crate::dialect::hosted;
 use crate::{Block, Dialect, Fields, Json, Loss, LossCode, Other, Part, ProviderData, Text};
 
 impl Fitting<'_> {
+    /// The fields of the request that another dialect left and this one has too. The others are noted.
+    pub(super) fn shared_fields(&mut self) -> Fields {
+        let data = &self.request.provider_data;
+        self.foreign_fields_within(Within::Request, data, "provider_data");
+        let mut fields = Fields::default();
+        for (shared, value) in self.shared(Within::Request, data) {
+            fields.set(shared.name, value.clone());
+        }
+        fields
+    }
+
+    /// The fields of other dialects in one place that this one has too.
+    fn shared<'d>(
+        &self,
+        within: Within,
+        data: &'d ProviderData,
+    ) -> impl Iterator<Item = (&'static Shared, &'d Json)> + use<'d> {
+        let (dialect, all) = (self.dialect, self.abilities.shared);
+        let here = all.iter().filter(move |shared| shared.within == within);
+        here.filter_map(move |shared| Some((shared, shared.value(dialect, data)?)))
+    }
+
     /// Notes the wire fields that only other dialects know, once for each place: those that are lost, and those that
     /// nobody misses.
     pub(super) fn foreign_fields(&mut self, data: &ProviderData, place: impl Display) {
+        self.foreign_fields_within(Within::Elsewhere, data, place);
+    }
+
+    /// As [`foreign_fields`](Self::foreign_fields), where some mean the same in both dialects, or nothing.
+    pub(super) fn foreign_fields_within(&mut self, within: Within, data: &ProviderData, place: impl Display) {
+        let shared: Vec<_> = self.shared(within, data).map(|(shared, _)| (shared.of.as_str(), shared.name)).collect();
         let (mut lost, mut idle) = (Vec::new(), Vec::new());
         for (dialect, extra) in data.parts(Part::Extra).filter(|(name, _)| *name != self.dialect.as_str()) {
             let neutral = Dialect::from_str(dialect).map_or(&[][..], |dialect| dialect.abilities().neutral);
-            let said = extra.iter().filter(|(_, value)| !value.is_null());
-            let (no_loss, loss): (Vec<_>, Vec<_>) = said
-                .partition(|(name, value)| is_empty_list(value) || neutral.iter().any(|field| field.fits(name, value)));
+            let said = extra.iter().filter(|(name, value)| !value.is_null() && !shared.contains(&(dialect, name)));
+            let (no_loss, loss): (Vec<_>, Vec<_>) = said.partition(|(name, value)| {
+                is_empty_list(value) || neutral.iter().any(|field| field.fits(name, value, within))
+            });
             for (fields, known) in [(loss, &mut lost), (no_loss, &mut idle)] {
                 let names: Vec<&str> = fields.into_iter().map(|(name, _)| name).collect();
                 if !names.is_empty() {

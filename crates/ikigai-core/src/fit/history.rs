@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::abilities::{Beginning, SystemMessages, ThinkingBack};
 use super::foreign::is_foreign;
 use super::issuer::Issuer;
-use super::{FittedBlock, FittedMessage, Fitting, Place, Spelling, StateUse};
+use super::{FittedBlock, FittedMessage, Fitting, Place, Spelling, StateUse, Within};
 use crate::provider::{ReasoningField, ReplayReasoning};
 use crate::{Block, Loss, LossCode, Message, Part, ProviderData, Role, Text, ThinkingBlock, Tool};
 
@@ -116,7 +116,12 @@ impl<'a> Fitting<'a> {
             let known = self.knows(other, place, issuer);
             return known.then(|| FittedBlock { block: Cow::Borrowed(block), place, state: StateUse::Own });
         };
-        self.foreign_fields(data, place);
+        let within = match block {
+            Block::Image(_) => Within::Picture,
+            Block::ToolResult(_) => Within::Result,
+            _ => Within::Elsewhere,
+        };
+        self.foreign_fields_within(within, data, place);
         let state = self.state(data, place, issuer);
         let mut cited = Vec::new();
         if let Block::ToolResult(result) = block {

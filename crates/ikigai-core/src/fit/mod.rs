@@ -34,8 +34,8 @@ use crate::dialect::Target;
 use crate::provider::Quirks;
 use crate::thinking::{ShowThinking, ThinkingSetting};
 use crate::{
-    Block, CacheHint, Dialect, Error, ErrorKind, Function, Json, JsonSchemaFormat, Limits, Loss, LossCode, Message,
-    Other, Part, Request, Role, ToolChoice,
+    Block, CacheHint, Dialect, Error, ErrorKind, Fields, Function, Json, JsonSchemaFormat, Limits, Loss, LossCode,
+    Message, Other, Part, Request, Role, ToolChoice,
 };
 
 pub(crate) use abilities::*;
@@ -91,6 +91,8 @@ pub(crate) struct Fitted<'a> {
     pub(crate) automatic_cache: Option<CacheHint>,
     /// The marks for the cache on single parts. Those on the blocks and tools themselves are not all sent.
     pub(crate) marks: Marks,
+    /// Fields that another dialect left and this one has too.
+    pub(crate) shared: Fields,
     /// What the model takes in some places.
     pub(crate) takes: Takes,
     /// The tools' own names, by those that are sent.
@@ -292,7 +294,7 @@ impl<'a> Fitting<'a> {
         let cache_key = self.cache_key();
         let marks = self.marks();
         let automatic_cache = self.automatic_cache(&marks);
-        self.foreign_fields(&request.provider_data, "provider_data");
+        let shared = self.shared_fields();
         Ok(Fitted {
             request,
             target: self.target,
@@ -315,6 +317,7 @@ impl<'a> Fitting<'a> {
             cache_key,
             automatic_cache,
             marks,
+            shared,
             takes: self.takes(),
             names: self.names.names(),
             losses: self.losses,

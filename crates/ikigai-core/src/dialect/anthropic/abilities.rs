@@ -45,6 +45,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
         Neutral::always("eager_input_streaming"),
         Neutral::when("service_tier", r#""auto""#),
     ],
+    shared: &[],
     beginning: Beginning::User,
     prefill: Prefill { trailing_blanks: Support::Missing, beside_budget: Support::Missing },
     longest_cache_key: None,

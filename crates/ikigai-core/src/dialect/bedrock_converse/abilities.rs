@@ -41,6 +41,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     system_messages: SystemMessages::Nowhere,
     stored: &[],
     neutral: &[],
+    shared: &[],
     beginning: Beginning::User,
     prefill: Prefill { trailing_blanks: Support::Missing, beside_budget: Support::Missing },
     longest_cache_key: None,

@@ -40,6 +40,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     system_messages: SystemMessages::Nowhere,
     stored: &[],
     neutral: &[],
+    shared: &[],
     beginning: Beginning::User,
     prefill: Prefill { trailing_blanks: Support::Taken, beside_budget: Support::Taken },
     longest_cache_key: None,

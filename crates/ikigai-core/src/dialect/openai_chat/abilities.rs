@@ -1,9 +1,19 @@
 //! What this wire format can express, for [`fit`](crate::fit).
 
+use crate::Dialect;
 use crate::fit::{
     Abilities, AskedBy, Beginning, CacheMarks, FirstCharacter, FormatStrict, IdCharacters, IdRule, JsonMode, MarkRule,
-    MarkTtl, NameRule, Neutral, OutputLimit, Prefill, Repeats, Restricted, SchemaFormat, Seeds, Stops, StrictTools,
-    Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid,
+    MarkTtl, NameRule, Neutral, OutputLimit, Prefill, Repeats, Restricted, SchemaFormat, Seeds, Shared, Stops,
+    StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid, Within,
+};
+
+/// How closely a picture is looked at, in the words of Responses.
+pub(super) const DETAIL: Shared = Shared {
+    of: Dialect::OpenaiResponses,
+    name: "detail",
+    here: "image_url.detail",
+    within: Within::Picture,
+    values: &["auto", "low", "high"],
 };
 
 /// What this wire format can express.
@@ -54,11 +64,14 @@ pub(crate) const ABILITIES: Abilities = Abilities {
         // Read as hints for the cache, and told as such where they are not taken.
         Neutral::always("cache_control"),
         Neutral::always("prompt_cache_breakpoint"),
+        // The name of the tool, which its call says too.
+        Neutral::within("name", Within::Result),
         // Marks of OpenAI's clients on what they send back.
         Neutral::always("index"),
         Neutral::always("function.parsed_arguments"),
         Neutral::always("parsed"),
     ],
+    shared: &[DETAIL],
     beginning: Beginning::Anyone,
     prefill: Prefill { trailing_blanks: Support::Taken, beside_budget: Support::Taken },
     longest_cache_key: Some(64),

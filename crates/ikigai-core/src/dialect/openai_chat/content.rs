@@ -6,8 +6,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::DIALECT;
+use super::abilities::DETAIL;
 use super::notes::{self, Notes, REASONING_FIELD, REFUSAL, SIGNATURE, Side, shape};
-use super::wire::{Inner, Medium, Part};
+use super::wire::{Inner, Medium, Part, put};
 use crate::dialect::media::{Address, data_head};
 use crate::fit::StateUse;
 use crate::json::loose::{Item, Loose as _, read_raw};
@@ -253,10 +254,13 @@ pub(super) fn encode(block: &Block, side: Side, state: StateUse) -> Option<Item<
         Block::Text(text) => text_part(&text.text),
         Block::Image(image) => {
             let url = text_of(&image.source, &image.provider_data)?;
-            let image_url = if shape(&image.provider_data).flag(PLAIN) {
+            let mut inner = medium(&image.provider_data, side, "image_url");
+            if let Some(detail) = DETAIL.value(DIALECT, &image.provider_data) {
+                put(&mut inner.rest, "detail", detail);
+            }
+            let image_url = if shape(&image.provider_data).flag(PLAIN) && inner.rest.is_empty() {
                 Inner::Plain(url)
             } else {
-                let inner = medium(&image.provider_data, side, "image_url");
                 Inner::Object(Box::new(Medium { url: Some(url), ..inner }))
             };
             Part { kind: Some("image_url".into()), image_url: Some(image_url), ..Part::default() }

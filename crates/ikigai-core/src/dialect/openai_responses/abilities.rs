@@ -1,10 +1,19 @@
 //! What this wire format can express, for [`fit`](crate::fit).
 
+use crate::Dialect;
 use crate::fit::{
     Abilities, AskedBy, AutomaticCache, AutomaticTaken, Beginning, CacheMarks, FirstCharacter, FormatStrict,
     IdCharacters, IdRule, JsonMode, MarkRule, MarkTtl, NameRule, Neutral, OutputLimit, Prefill, Repeats, Restricted,
-    SchemaFormat, Seeds, Stops, StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid,
+    SchemaFormat, Seeds, Shared, Stops, StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire,
+    Unsaid, Within,
 };
+
+/// How much the model says. It stands in `text` here.
+pub(super) const VERBOSITY: &str = "verbosity";
+
+/// How closely a picture is looked at, in Chat's words.
+pub(super) const DETAIL: Shared =
+    Shared { of: Dialect::OpenaiChat, name: "image_url.detail", here: "detail", within: Within::Picture, values: &[] };
 
 /// What this wire format can express.
 pub(crate) const ABILITIES: Abilities = Abilities {
@@ -48,6 +57,24 @@ pub(crate) const ABILITIES: Abilities = Abilities {
         // State is sealed for the client without being asked for.
         Neutral::when("include", r#"["reasoning.encrypted_content"]"#),
         Neutral::always("parsed_arguments"),
+    ],
+    shared: &[
+        Shared {
+            of: Dialect::OpenaiChat,
+            name: "safety_identifier",
+            here: "safety_identifier",
+            within: Within::Request,
+            values: &[],
+        },
+        Shared {
+            of: Dialect::OpenaiChat,
+            name: "service_tier",
+            here: "service_tier",
+            within: Within::Request,
+            values: &[],
+        },
+        Shared { of: Dialect::OpenaiChat, name: VERBOSITY, here: "text", within: Within::Request, values: &[] },
+        DETAIL,
     ],
     beginning: Beginning::Anyone,
     prefill: Prefill { trailing_blanks: Support::Taken, beside_budget: Support::Taken },

@@ -4,7 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
-use super::wire::{self, Content, Entry, Many, word};
+use super::abilities::DETAIL;
+use super::wire::{self, Content, Entry, Many, put, word};
 use super::{DIALECT, hosted, items};
 use crate::dialect::media::Address;
 use crate::json::loose::Loose as _;
@@ -233,7 +234,10 @@ pub(super) fn encode_text<'a>(text: &'a Text, usual: &'a str, keep: Keep) -> wir
 
 /// Writes an image part; `None` if the picture is a text.
 pub(super) fn encode_image(image: &Image, keep: Keep) -> Option<wire::Part<'_>> {
-    let rest = own_fields(&image.provider_data, keep);
+    let mut rest = own_fields(&image.provider_data, keep);
+    if let Some(detail) = DETAIL.value(DIALECT, &image.provider_data) {
+        put(&mut rest, "detail", detail);
+    }
     let mut part = wire::Part { kind: Some("input_image".into()), rest, ..wire::Part::default() };
     match &image.source {
         Source::Base64 { media_type, data } => part.image_url = Some(Address::data(media_type, data)),

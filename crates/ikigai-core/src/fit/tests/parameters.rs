@@ -249,3 +249,68 @@ fn fields_that_nobody_misses_are_no_loss() {
         ]
     );
 }
+
+#[test]
+fn what_both_of_openais_apis_know_goes_from_one_to_the_other() {
+    let chat = serde_json::json!({
+        "model": "gpt-5.1", "verbosity": "low", "service_tier": "flex", "safety_identifier": "u-1", "logit_bias": {"5": 1},
+        "messages": [{"role": "user", "content": [
+            {"type": "image_url", "image_url": {"url": "https://example.org/cat.webp", "detail": "high"}}
+        ]}]
+    });
+    let body = serde_json::to_vec(&chat).unwrap();
+    let incoming = crate::wire::Incoming::new(&body);
+    let (request, _) = Dialect::OpenaiChat.decode_request(incoming, &LIMITS).unwrap();
+    let target = Target { provider: "p", quirks: &Quirks::NONE, rules: rules_for("gpt-5.1"), facts: None };
+    let sent = Dialect::OpenaiResponses.encode_request(&request, &target, &LIMITS).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&sent.body).unwrap();
+    assert_eq!(
+        (&json["text"], &json["service_tier"], &json["safety_identifier"], &json["verbosity"]),
+        (&serde_json::json!({"verbosity": "low"}), &"flex".into(), &"u-1".into(), &serde_json::Value::Null)
+    );
+    assert_eq!(json["input"][0]["content"][0]["detail"], "high");
+    let said: Vec<&str> = sent.losses.iter().map(|loss| loss.why.as_str()).collect();
+    assert_eq!(said, ["only openai-chat knows logit_bias; left out"]);
+    // What stands there already stays, and the other is a loss.
+    let mut both = request.clone();
+    both.provider_data.set_part(Dialect::OpenaiResponses, Part::Extra, "service_tier", "default");
+    let sent = Dialect::OpenaiResponses.encode_request(&both, &target, &LIMITS).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&sent.body).unwrap();
+    assert_eq!(json["service_tier"], "default");
+    assert_eq!(sent.losses[0].why, "only openai-chat knows service_tier, logit_bias; left out");
+}
+
+#[test]
+fn how_closely_a_picture_is_looked_at_goes_to_chat_if_chat_has_the_word() {
+    for (word, expected) in [("high", Some("high")), ("original", None)] {
+        let responses = serde_json::json!({"model": "gpt-5.1", "input": [{"role": "user", "content": [
+            {"type": "input_image", "image_url": "https://example.org/cat.webp", "detail": word}
+        ]}]});
+        let body = serde_json::to_vec(&responses).unwrap();
+        let incoming = crate::wire::Incoming::new(&body);
+        let (request, _) = Dialect::OpenaiResponses.decode_request(incoming, &LIMITS).unwrap();
+        let target = Target { provider: "p", quirks: &Quirks::NONE, rules: rules_for("gpt-5.1"), facts: None };
+        let sent = Dialect::OpenaiChat.encode_request(&request, &target, &LIMITS).unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&sent.body).unwrap();
+        assert_eq!(json["messages"][0]["content"][0]["image_url"]["detail"].as_str(), expected);
+        let losses: Vec<&str> = sent.losses.iter().map(|loss| loss.why.as_str()).collect();
+        let lost = vec!["only openai-responses knows detail; left out"];
+        assert_eq!(losses, if expected.is_some() { Vec::new() } else { lost });
+    }
+}
+
+#[test]
+fn the_name_on_a_tool_message_is_that_of_its_call_and_nobody_misses_it() {
+    let chat = serde_json::json!({"model": "gpt-5.1", "messages": [
+        {"role": "user", "name": "ann", "content": "Weather?"},
+        {"role": "assistant", "content": null, "tool_calls":
+            [{"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "call_1", "name": "weather", "content": "18 °C"}
+    ]});
+    let body = serde_json::to_vec(&chat).unwrap();
+    let (request, _) = Dialect::OpenaiChat.decode_request(crate::wire::Incoming::new(&body), &LIMITS).unwrap();
+    with(&request, Dialect::Anthropic, &Quirks::NONE, |fitted| {
+        let about: Vec<String> = all(fitted).into_iter().filter(|loss| loss.contains("messages")).collect();
+        assert_eq!(about, ["ForeignContent messages[0]", "info ForeignContent messages[2].content[0]"]);
+    });
+}

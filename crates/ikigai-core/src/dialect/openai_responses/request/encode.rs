@@ -7,6 +7,7 @@ use super::messages::LIST;
 use super::tools;
 use crate::dialect::WireRequest;
 use crate::dialect::hosted::INCLUDE;
+use crate::dialect::openai_responses::abilities::VERBOSITY;
 use crate::dialect::openai_responses::wire::{self, Item, Items, Many, put};
 use crate::dialect::openai_responses::{DIALECT, thinking};
 use crate::fit::{Fitted, FittedFormat, Spelling};
@@ -61,6 +62,8 @@ impl<'a> Encoder<'a> {
             stream: request.stream,
             rest: self.extra.as_rest(),
         };
+        let shared = fitted.shared.as_rest();
+        body.rest.extend(shared.into_iter().filter(|(name, _)| name != VERBOSITY));
         self.tool_choice(&mut body);
         self.cache_options(&mut body.rest);
         if fitted.spelling == Spelling::Ours {
@@ -132,7 +135,7 @@ impl<'a> Encoder<'a> {
 
     /// The form of the answer, beside what else stood in `text`.
     fn text(&self) -> Option<Raw<'a>> {
-        let format = match self.fitted.output_format.as_ref()? {
+        let format = self.fitted.output_format.as_ref().map(|format| match format {
             FittedFormat::Text => Json::from(json!({"type": "text"})),
             FittedFormat::Json => Json::from(json!({"type": "json_object"})),
             FittedFormat::Schema { format, name, description, schema, strict } => {
@@ -146,9 +149,17 @@ impl<'a> Encoder<'a> {
                 };
                 Json::of(&wire).unwrap_or_default()
             }
-        };
+        });
+        let verbosity = self.fitted.shared.get(VERBOSITY).cloned();
+        if format.is_none() && verbosity.is_none() {
+            return None;
+        }
         let mut text = self.extra.get("text").and_then(|text| text.to::<Fields>().ok()).unwrap_or_default();
-        text.set("format", format);
+        for (name, value) in [("format", format), (VERBOSITY, verbosity)] {
+            if let Some(value) = value {
+                text.set(name, value);
+            }
+        }
         Some(Raw::of(&text))
     }
 
