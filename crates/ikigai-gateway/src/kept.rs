@@ -1,5 +1,6 @@
 //! Messages that are kept for a while, each for one client.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -64,7 +65,9 @@ impl Kept {
         shelf.put(key, entry);
         self.weight = self.weight - before + shelf.weight;
         while self.weight > self.room {
-            let Some(fullest) = self.shelves.values_mut().max_by_key(|shelf| shelf.weight) else { return };
+            // Of two that are equally full, the one with the older message.
+            let fullest = self.shelves.values_mut().max_by_key(|shelf| (shelf.weight, Reverse(shelf.oldest_number())));
+            let Some(fullest) = fullest else { return };
             let before = fullest.weight;
             fullest.give_up_oldest();
             self.weight = self.weight - before + fullest.weight;
@@ -83,6 +86,10 @@ impl Shelf {
     fn oldest(&self) -> Option<&Entry> {
         let (_, key) = self.order.first_key_value()?;
         self.messages.get(key)
+    }
+
+    fn oldest_number(&self) -> Option<u64> {
+        self.order.first_key_value().map(|(number, _)| *number)
     }
 
     fn give_up_oldest(&mut self) {
