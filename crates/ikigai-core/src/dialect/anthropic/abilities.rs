@@ -41,7 +41,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     stored: &[],
     neutral: &[
         Neutral::when("is_error", "false"),
-        // In how large pieces arguments are streamed.
+        // How large the pieces are in which arguments are streamed.
         Neutral::always("eager_input_streaming"),
         Neutral::when("service_tier", r#""auto""#),
     ],
