@@ -8,10 +8,10 @@ use crate::fit::{
     Unsaid, Within,
 };
 
-/// How much the model says. It stands in `text` here.
+/// How much the model says. It is inside `text` here.
 pub(super) const VERBOSITY: &str = "verbosity";
 
-/// How closely a picture is looked at, in Chat's words.
+/// How closely a picture is examined, in Chat's terms.
 pub(super) const DETAIL: Shared =
     Shared { of: Dialect::OpenaiChat, name: "image_url.detail", here: "detail", within: Within::Picture, values: &[] };
 
@@ -54,7 +54,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
         Neutral::when("service_tier", r#""auto""#),
         Neutral::when("truncation", r#""disabled""#),
         Neutral::when("detail", r#""auto""#),
-        // State is sealed for the client without being asked for.
+        // State is sealed for the client without being requested.
         Neutral::when("include", r#"["reasoning.encrypted_content"]"#),
         Neutral::always("parsed_arguments"),
     ],
