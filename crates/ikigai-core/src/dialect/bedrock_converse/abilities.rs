@@ -6,7 +6,7 @@ use crate::fit::{
     SchemaFormat, Seeds, Stops, StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid,
 };
 
-/// What this wire format can express. What single models take of it is in their
+/// What this wire format can express. What each model accepts of it is in its
 /// [`ConverseFields`](crate::catalog::ConverseFields).
 pub(crate) const ABILITIES: Abilities = Abilities {
     tool_names: NameRule { longest: 64, also: "", first: FirstCharacter::Any },
