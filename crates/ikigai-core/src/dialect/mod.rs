@@ -178,7 +178,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// A request as it goes over the wire.
+/// A request as sent over the wire.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WireRequest {
@@ -253,9 +253,9 @@ impl<'a> Incoming<'a> {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Reply {
-    /// Makes ids where the answer has none.
+    /// The generator of ids that the answer lacks.
     pub ids: Ids,
-    /// When the answer was made, in seconds since 1970.
+    /// When the answer was created, in seconds since 1970.
     pub created: u64,
     /// The model to name if the answer names none.
     pub model: Option<String>,
@@ -267,7 +267,7 @@ pub struct Reply {
     pub provider: Option<String>,
 }
 
-/// A failure as it goes over the wire.
+/// A failure as sent over the wire.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WireError {

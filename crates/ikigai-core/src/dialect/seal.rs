@@ -34,9 +34,8 @@ pub(crate) struct Sealed {
 }
 
 impl Sealed {
-    /// Creates the record for the state that other dialects left on a block, for a client of dialect `own`. Returns
-    /// `None` if there is no such state, so no seal is ever empty. Only state is sealed, never how a document was
-    /// spelled.
+    /// Creates the record for other dialects' state on a block, for a client of dialect `own`. Returns `None` if there
+    /// is no such state: seals are never empty. Only state is sealed, never how a document was spelled.
     pub(crate) fn of(
         data: &ProviderData,
         kind: BlockKind,

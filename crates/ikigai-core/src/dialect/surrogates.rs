@@ -30,7 +30,7 @@ struct Held {
     unit: u32,
 }
 
-/// What a delta is a piece of.
+/// What a delta belongs to.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Text,

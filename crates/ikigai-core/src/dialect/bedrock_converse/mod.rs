@@ -5,15 +5,15 @@
 //!
 //! - A block has no `type`: its only key is its kind. Bytes are base64 in `bytes`; a URL for a picture or a document is
 //!   refused, unless it is Amazon's own (`s3://`).
-//! - Documents need a unique name of restricted characters, and a text next to them.
+//! - Documents need a unique name made of only a few kinds of characters, and a text next to them.
 //! - Tools must be declared as long as the conversation contains calls, and cannot be forbidden.
 //! - A cache mark is a separate block, after what is to be cached; it may not come after a document.
 //! - Model-specific fields are in `additionalModelRequestFields`; [`ConverseFields`] says which models have which.
 //! - An answer has no id and does not repeat the model.
 //! - A stream comes in Amazon's binary frames, which the client handles. Here each event is one server-sent event whose
-//!   data is a member of the API's union: `data: {"contentBlockDelta": {…}}`, or a failure: `data:
-//!   {"throttlingException": {"message": "…"}}`. A bare payload is read too if the event has a name. Only tools have a
-//!   `contentBlockStart`, and the counts come after the end.
+//!   data is a member of the API's union: `data: {"contentBlockDelta": {…}}`, or a failure:
+//!   `data: {"throttlingException": {"message": "…"}}`. A bare payload is read too if the event has a name.
+//!   Only tools have a `contentBlockStart`, and the counts come after the end.
 //!
 //! Kept in `provider_data` under `bedrock-converse`:
 //!

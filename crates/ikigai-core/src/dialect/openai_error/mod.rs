@@ -1,8 +1,7 @@
 //! Failures in OpenAI's form and the forms of its many copies, for both of OpenAI's dialects.
 //!
-//! The oddities: `error` may be an object, a string or missing; `code` may be a keyword, a number or a sentence; status
-//! 200 may hide a failure, and 404 may mean "this model has no tool support". So the wording decides before the status
-//! does.
+//! Oddities: `error` may be an object, a string or missing; `code` a keyword, a number or a sentence; status 200 may
+//! hide a failure, and 404 may mean "this model has no tools". So the wording decides before the status.
 
 mod classify;
 mod retry;

@@ -38,7 +38,7 @@
 //! | call, result | shape | `id`, `status`, `arguments`, `no_call_id`, `output` | the item around it, and how it was written |
 //! | thinking | shape | `summary`, `content`, `status` | the parts of the text |
 //! | tool | shape | `strict`, `raw` | how it was written |
-//! | answer | shape | `status`, `incomplete_details`, `output_text`, `response` | how it was said to end, and echoes |
+//! | answer | shape | `status`, `incomplete_details`, `output_text`, `response` | how it ended, and echoes |
 //! | usage | shape | `usage`, `total_tokens` | the counts as received, and a total that is not their sum |
 
 mod abilities;

@@ -27,7 +27,7 @@ pub struct EmbedRequest {
     pub model: Option<String>,
     /// The strings to embed, in order.
     pub texts: Vec<String>,
-    /// How long the vectors should be.
+    /// The requested length of the vectors.
     pub dimensions: Option<u32>,
     /// How the vectors are written in the answer.
     pub form: VectorForm,
@@ -42,7 +42,7 @@ pub enum VectorForm {
     Numbers,
     /// As the base64 of their bytes, little-endian.
     Base64,
-    /// As lists of numbers, in the answer to a request for a single text.
+    /// As lists of numbers, in the answer to a request for a single string.
     Single,
 }
 
@@ -135,7 +135,7 @@ impl Dialect {
     /// Reads the vectors from the answer to an [`embed_request`](Dialect::embed_request).
     ///
     /// # Errors
-    /// Returns an error if the answer does not have exactly `texts` vectors.
+    /// Returns an error if the answer cannot be read, or does not have exactly `texts` vectors.
     pub fn decode_embeddings(self, body: &[u8], texts: usize) -> Result<Vectors, Error> {
         let Answer { data, embeddings, usage, usage_metadata } = crate::json::wire::read_answer(body)?;
         let vectors = match self {

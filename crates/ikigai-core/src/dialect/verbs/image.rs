@@ -20,7 +20,7 @@ const IMAGEN_RATIOS: [&str; 5] = ["1:1", "3:4", "4:3", "9:16", "16:9"];
 /// How far a ratio may be from the requested size: a fifth, as the difference of logarithms.
 const FARTHEST: f64 = 0.2;
 
-/// A request to draw pictures.
+/// A request for pictures.
 ///
 /// ```
 /// use ikigai_core::wire::ImageRequest;
@@ -118,7 +118,7 @@ impl From<String> for ImageRequest {
     }
 }
 
-/// A picture that was drawn: its bytes, or the URL where it can be fetched.
+/// A generated picture: its bytes, or the URL where it can be fetched.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Picture {
@@ -184,7 +184,7 @@ impl fmt::Debug for Picture {
     }
 }
 
-/// Pictures that were drawn.
+/// Generated pictures.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Pictures {

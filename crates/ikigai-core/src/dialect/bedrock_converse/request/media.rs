@@ -102,7 +102,7 @@ fn stored(url: &str) -> Result<(String, wire::Source<'_>), String> {
     Ok((end.to_ascii_lowercase(), wire::Source { stored: Some(place), ..wire::Source::default() }))
 }
 
-/// The names of a request's documents: unique, and of restricted characters.
+/// The names of a request's documents: unique, and made of only a few kinds of characters.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     /// In lower case, each with the last number given to a document of that name.
