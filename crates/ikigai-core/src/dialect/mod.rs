@@ -165,7 +165,7 @@ pub struct Target<'a> {
     pub provider: &'a str,
     /// How this provider's API differs from the dialect's own.
     pub quirks: &'a Quirks,
-    /// What the model accepts.
+    /// The rules of what the model accepts.
     pub rules: &'a Rules,
     /// The model's limits and prices, if known.
     pub facts: Option<&'a Facts>,
@@ -191,7 +191,7 @@ pub struct WireRequest {
     /// JSON can be serialised.
     #[serde(with = "body")]
     pub body: Vec<u8>,
-    /// What could not be carried.
+    /// The parts of the request that could not be carried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<Loss>,
     /// The tools' own names, for the calls in the answer: [`ToolNames::restore`].
@@ -206,7 +206,7 @@ pub struct WireResponse {
     /// The JSON body, as bytes.
     #[serde(with = "body")]
     pub body: Vec<u8>,
-    /// What could not be carried.
+    /// The parts of the answer that could not be carried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<Loss>,
 }
@@ -249,7 +249,7 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// What a server needs to write an answer in a dialect, besides the answer.
+/// The information, besides the answer itself, that a server needs to write an answer in a dialect.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Reply {

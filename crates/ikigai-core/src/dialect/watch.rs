@@ -53,6 +53,6 @@ pub(crate) struct Frame<'a> {
 pub(crate) enum Rest {
     /// With a complete frame, or with nothing.
     Whole,
-    /// With something that is not a frame, or an incomplete one.
+    /// With something that is not a frame, or with an incomplete one.
     Broken,
 }

@@ -48,7 +48,7 @@ pub(super) fn read(thinking: Option<&Json>, effort: Option<&Json>, model: &str) 
     Some(Thinking { level: Some(level), budget, include_summary: !hidden })
 }
 
-/// What is sent about thinking.
+/// The thinking settings to be sent.
 #[derive(Debug, Default)]
 pub(super) struct Sent<'a> {
     pub(super) thinking: Option<Raw<'a>>,

@@ -85,7 +85,7 @@ fn says_nothing(name: &str, value: &str) -> bool {
     of_its_own || matches!(value, "null" | "false" | "[]" | "{}")
 }
 
-/// What is written back into an object.
+/// The leftovers to be written back into an object.
 #[derive(Debug, Default)]
 pub(super) struct Kept<'a> {
     fields: Rest<'a>,

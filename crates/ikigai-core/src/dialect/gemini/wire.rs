@@ -26,7 +26,7 @@ wire! {
         config "generationConfig" | "generation_config": Config<'a>,
     }
 
-    /// What one side said.
+    /// The content of one message.
     pub(super) struct Content<'a> {
         parts "parts": OneOrMany<Part<'a>>,
         role "role": Text<'a>,

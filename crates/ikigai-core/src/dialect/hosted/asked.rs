@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{Fields, Json, UserLocation};
 
-/// What requests a tool in one dialect.
+/// The request for a tool in one dialect.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     /// The entry among the tools.
@@ -15,7 +15,7 @@ pub(crate) struct Asked {
     pub(crate) betas: Vec<&'static str>,
     /// The user's blocks that pass files along.
     pub(crate) files: Vec<Json>,
-    /// What else the answer has to include, so that it shows the tool's results.
+    /// The value of `include` that makes the answer show the tool's results.
     pub(crate) include: Option<&'static str>,
     /// Options that this dialect cannot express.
     pub(crate) lost: Vec<&'static str>,

@@ -85,7 +85,7 @@ fn citations(content: &[Block]) -> Vec<(usize, Citation)> {
     texts.flat_map(|(index, text)| text.citations.iter().map(move |citation| (index, citation.clone()))).collect()
 }
 
-/// Removes what another dialect said about sources and this one has already written its own way: a list of addresses.
+/// Removes another dialect's list of source URLs, which this one has by now written in its own way.
 pub(super) fn drop_carried(data: &mut ProviderData, to: Dialect) {
     if to != Dialect::OpenaiChat {
         data.remove_part(Dialect::OpenaiChat, Part::Answer, "citations");

@@ -33,7 +33,7 @@ pub(crate) const HALF: &str = "half";
 /// Marks the ids that we made up for calls sent to a client: no provider knows them.
 const OURS: &str = "ikg1_";
 
-/// What an answer says about its sources as a whole.
+/// The sources and citations of an answer as a whole.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// Citations, with the indices of their blocks.
@@ -149,7 +149,7 @@ pub(crate) fn name_features(data: &mut ProviderData, dialect: Dialect, betas: &[
     data.set_part(dialect, Part::Extra, "betas", Json::of(&named).unwrap_or_default());
 }
 
-/// Returns what requests a tool; `None` if the dialect has no such tool.
+/// Returns the request for a tool; `None` if the dialect has no such tool.
 pub(crate) fn ask(tool: &BuiltIn, dialect: Dialect, company: Company, target: &Target<'_>) -> Option<Asked> {
     let quirks = target.quirks;
     let version = entry(tool, dialect).and_then(|entry| text(at(entry.value(), "/type")));

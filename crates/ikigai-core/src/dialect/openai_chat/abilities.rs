@@ -1,4 +1,4 @@
-//! What this wire format can express, for [`fit`](crate::fit).
+//! The abilities of this wire format, for [`fit`](crate::fit).
 
 use crate::Dialect;
 use crate::fit::{
@@ -16,7 +16,7 @@ pub(super) const DETAIL: Shared = Shared {
     values: &["auto", "low", "high"],
 };
 
-/// What this wire format can express.
+/// The abilities of this wire format.
 pub(crate) const ABILITIES: Abilities = Abilities {
     tool_names: NameRule { longest: 64, also: "", first: FirstCharacter::Any },
     call_ids: IdRule { longest: 40, characters: IdCharacters::Visible, repeats: Repeats::Taken },

@@ -1,4 +1,4 @@
-//! What this wire format can express, for [`fit`](crate::fit).
+//! The abilities of this wire format, for [`fit`](crate::fit).
 
 use crate::Dialect;
 use crate::fit::{
@@ -15,7 +15,7 @@ pub(super) const VERBOSITY: &str = "verbosity";
 pub(super) const DETAIL: Shared =
     Shared { of: Dialect::OpenaiChat, name: "image_url.detail", here: "detail", within: Within::Picture, values: &[] };
 
-/// What this wire format can express.
+/// The abilities of this wire format.
 pub(crate) const ABILITIES: Abilities = Abilities {
     tool_names: NameRule { longest: 64, also: "", first: FirstCharacter::Any },
     call_ids: IdRule { longest: 64, characters: IdCharacters::Any, repeats: Repeats::Taken },

@@ -12,7 +12,7 @@ use crate::media_type::by_name;
 use crate::wire::WireRequest;
 use crate::{Dialect, Error, ErrorKind, Limits, Loss, LossCode, Usage};
 
-/// What the media is called in errors and warnings.
+/// The name for the media in errors and warnings.
 const WHAT: &str = "picture";
 /// The ratios that Gemini's models support, and those of Google's Imagen.
 const RATIOS: [&str; 10] = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"];
@@ -190,9 +190,9 @@ impl fmt::Debug for Picture {
 pub struct Pictures {
     /// The pictures, in the provider's order. If the provider withholds some, there are fewer than requested.
     pub pictures: Vec<Picture>,
-    /// What else the model said; usually empty.
+    /// Any text from the model; usually empty.
     pub text: String,
-    /// What the provider withheld, and why.
+    /// Warnings about pictures that the provider withheld or could not finish, with the reason.
     pub warnings: Vec<Loss>,
     counted: Counted,
 }

@@ -126,7 +126,7 @@ impl Counted {
 pub(super) struct Generated {
     /// The media, each with its type.
     pub(super) media: Vec<(String, Vec<u8>)>,
-    /// What else the model said.
+    /// Any text from the model.
     pub(super) text: String,
     pub(super) counted: Counted,
     pub(super) warnings: Vec<Loss>,

@@ -10,7 +10,7 @@ use crate::catalog::{Cost, Facts};
 use crate::wire::WireRequest;
 use crate::{Dialect, Error, Limits, Loss, Usage};
 
-/// What the media is called in errors and warnings.
+/// The name for the media in errors and warnings.
 const WHAT: &str = "audio";
 /// How much is quoted of a body that is not audio.
 const EXCERPT: usize = 200;

@@ -8,7 +8,7 @@ use super::segment;
 use crate::wire::WireRequest;
 use crate::{Dialect, Error, Limits, Loss, Usage};
 
-/// What the result is called in errors and warnings.
+/// The name for the result in errors and warnings.
 const WHAT: &str = "transcript";
 /// The instruction for models that can do other things with audio.
 const ORDER: &str = "Transcribe this audio word for word. Write nothing but the words that are said: no introduction, \

@@ -68,7 +68,7 @@ impl FreshIds {
     }
 }
 
-/// The calls of one turn of the model, indexed so that none of them need to be searched.
+/// The calls of one turn of the model, indexed so that a call is found without searching all of them.
 #[derive(Default)]
 struct Turn<'m> {
     calls: Vec<Call<'m>>,

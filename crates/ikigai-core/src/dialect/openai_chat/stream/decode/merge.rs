@@ -56,7 +56,7 @@ pub(super) struct Merged {
     items: ItemKind,
 }
 
-/// What kind of items an object's lists have.
+/// The kind of items in an object's lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum ItemKind {
     /// Items that may come in pieces.
