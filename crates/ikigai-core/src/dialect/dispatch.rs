@@ -1,4 +1,4 @@
-//! The entry points to all dialects.
+//! The entry points for all dialects.
 
 use std::borrow::Cow;
 
@@ -13,20 +13,20 @@ use crate::wire::Ids;
 use crate::{Dialect, Error, ErrorKind, Limits, Loss, LossCode, Request, Response, Severity};
 
 impl WireRequest {
-    /// Returns the request, or an error if something could not be carried.
+    /// Returns the request, or an error if anything could not be carried.
     ///
     /// # Errors
-    /// If there is a loss; the message lists all of them.
+    /// Returns an error if there is a loss; the message lists all losses.
     pub fn strictly(self, dialect: Dialect) -> Result<Self, Error> {
         strictly(&self.losses, dialect).map(|()| self)
     }
 }
 
 impl WireResponse {
-    /// Returns the answer, or an error if something could not be carried.
+    /// Returns the answer, or an error if anything could not be carried.
     ///
     /// # Errors
-    /// If there is a loss; the message lists all of them.
+    /// Returns an error if there is a loss; the message lists all losses.
     pub fn strictly(self, dialect: Dialect) -> Result<Self, Error> {
         strictly(&self.losses, dialect).map(|()| self)
     }
@@ -45,7 +45,7 @@ impl Dialect {
     /// Encodes a request for a provider. [`WireRequest::losses`] lists what could not be carried.
     ///
     /// # Errors
-    /// If the request cannot be expressed in this dialect at all, for example because it has no model.
+    /// Returns an error if the request cannot be expressed in this dialect at all, for example because it has no model.
     pub fn encode_request(self, request: &Request, target: &Target<'_>, limits: &Limits) -> Result<WireRequest, Error> {
         let encode = match self {
             Dialect::Anthropic => anthropic::encode_request,
@@ -66,14 +66,14 @@ impl Dialect {
         let mut fitted = fit(&request, target, self, limits)?;
         let mut wire = encode(&fitted, limits)?;
         wire.names = std::mem::take(&mut fitted.names);
-        // Those of the spelling come behind those of the fit.
+        // The encoder's losses come after those of the fit.
         losses.append(&mut fitted.losses);
         losses.append(&mut wire.losses);
         wire.losses = losses;
         Ok(wire)
     }
 
-    /// What this wire format can express.
+    /// Returns what this wire format can express.
     pub(crate) fn abilities(self) -> &'static Abilities {
         match self {
             Dialect::Anthropic => &anthropic::ABILITIES,
@@ -87,7 +87,7 @@ impl Dialect {
     /// Like [`encode_request`](Dialect::encode_request), but a loss is an error.
     ///
     /// # Errors
-    /// If anything in the request cannot be carried; the message lists all of it.
+    /// Returns an error if anything in the request cannot be carried; the message lists everything.
     pub fn encode_request_strictly(
         self,
         request: &Request,
@@ -97,11 +97,11 @@ impl Dialect {
         self.encode_request(request, target, limits)?.strictly(self)
     }
 
-    /// Decodes a client's request, and returns it with what is needed to write an answer.
+    /// Decodes a client's request, and returns it with what is needed to write the answer.
     ///
     /// # Errors
-    /// If the body is not a request in this dialect, or reaches a limit; the message names the place. Always if no
-    /// client speaks the dialect: see [`serves_clients`](Dialect::serves_clients).
+    /// Returns an error if the body is not a request in this dialect, or reaches a limit; the message names the place.
+    /// Always returns one if clients do not speak the dialect: see [`serves_clients`](Dialect::serves_clients).
     #[cfg(feature = "server")]
     pub fn decode_request(self, incoming: Incoming<'_>, limits: &Limits) -> Result<(Request, Reply), Error> {
         limits.check_request_size(incoming.body)?;
@@ -127,7 +127,7 @@ impl Dialect {
     /// Decodes a provider's complete answer. `ids` supplies ids for calls that have none on the wire.
     ///
     /// # Errors
-    /// If the body is an error, whatever its HTTP status was, or is not an answer in this dialect, or reaches a limit.
+    /// Returns an error if the body is an error (whatever its status) or not in this dialect, or reaches a limit.
     pub fn decode_response(self, body: &[u8], ids: &mut Ids, limits: &Limits) -> Result<Response, Error> {
         limits.check_answer(body)?;
         let mut response = match self {
@@ -143,7 +143,7 @@ impl Dialect {
     }
 
     /// Encodes a complete answer for a client of this dialect. [`WireResponse::losses`] lists what could not be
-    /// carried. If no client speaks the dialect, that is everything, and the body is an error that says so.
+    /// carried. If clients do not speak the dialect, that is everything, and the body is an error that says so.
     #[cfg(feature = "server")]
     pub fn encode_response(self, response: &Response, reply: &Reply) -> WireResponse {
         let lowered = hosted::lower(response, self, reply);
@@ -164,7 +164,7 @@ impl Dialect {
         wire
     }
 
-    /// Reads a provider's failure. The body may be anything: JSON, HTML, cut off, empty.
+    /// Decodes a provider's failure. The body may be anything: JSON, HTML, truncated, empty.
     pub fn decode_error(self, status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
         let mut error = match self {
             Dialect::Anthropic => anthropic::decode_error(status, headers, body),
@@ -173,14 +173,14 @@ impl Dialect {
             Dialect::Gemini => gemini::decode_error(status, headers, body),
             Dialect::BedrockConverse => bedrock_converse::decode_error(status, headers, body),
         };
-        // Some have no word for it, and call it invalid.
+        // Some have no code for it and call it invalid.
         if error.status == Some(413) && error.kind == ErrorKind::InvalidRequest {
             error.kind = ErrorKind::RequestTooLarge;
         }
         error
     }
 
-    /// Writes a failure for a client of this dialect.
+    /// Encodes a failure for a client of this dialect.
     pub fn encode_error(self, error: &Error) -> WireError {
         match self {
             Dialect::Anthropic => anthropic::encode_error(error),
@@ -191,14 +191,14 @@ impl Dialect {
         }
     }
 
-    /// The error of what only clients do.
+    /// The error for operations that only make sense for clients' dialects.
     fn providers_only(self) -> Error {
         Error::invalid_request(format!(
             "only providers speak {self}: its requests are not decoded, its answers not encoded"
         ))
     }
 
-    /// The loss of a whole answer in a dialect that no client speaks.
+    /// The loss of a whole answer in a dialect that clients do not speak.
     pub(super) fn lost_answer(self) -> Loss {
         let why = format!("no client speaks {self}; nothing of the answer is written");
         Loss::new(LossCode::NotInDialect, "response", "response", why)

@@ -1,9 +1,9 @@
-//! Bytes to events and events to bytes, over all dialects.
+//! Bytes to events and events to bytes, for all dialects.
 //!
-//! The driver alone decides what happens to frames that are unknown, broken or cut off, and to what comes after the end,
-//! so dialects cannot differ in that: an unknown frame is passed on whole, a broken one ends the stream with an error, an
-//! answer that is cut off ends with an error of the code `truncated`, and nothing is read after the end. An answer that
-//! comes whole, though a stream was asked for, becomes the events that would have brought it.
+//! The driver alone decides what happens to unknown, broken and cut-off frames, and to anything after the end, so
+//! dialects cannot differ in this: an unknown frame is passed on whole, a broken one ends the stream with an error, an
+//! answer that is cut off ends with an error whose code is `truncated`, and nothing is read after the end. A complete
+//! answer received in place of a stream becomes the events that would have carried it.
 
 mod budget;
 mod whole;
@@ -21,7 +21,7 @@ use crate::limits::limit_reached;
 use crate::wire::{Frame, Ids, Sse, SseError};
 use crate::{Dialect, Error, Event, Json, Limits, Loss};
 
-/// Decodes a stream of one dialect: bytes in, cut anywhere; canonical events out.
+/// A decoder of one dialect's streams: bytes in, cut anywhere; canonical events out.
 ///
 /// A stream always ends with [`Event::Done`] or [`Event::Error`]: unreadable bytes, and an end without the dialect's
 /// own end marker, become an error event.
@@ -48,32 +48,32 @@ pub struct StreamDecoder {
     progress: Progress,
 }
 
-/// How far a stream is.
+/// How far a stream has got.
 #[derive(Debug)]
 struct Progress {
     dialect: Dialect,
     ids: Ids,
     limits: Limits,
     bytes: usize,
-    /// How many frames have come.
+    /// How many frames have been read.
     frames: u64,
     started: bool,
     ended: bool,
-    /// Unknown frames from before the start, which comes first.
+    /// Unknown frames that came before the start event, which must come first.
     held: Vec<Event>,
     budget: Budget,
     surrogates: Surrogates,
-    /// The texts so far, where the end may speak of places in them.
+    /// The text so far, for dialects whose end may refer to places in it.
     texts: Option<Texts>,
 }
 
-/// How many unknown events may come before the start of an answer.
+/// The most unknown events accepted before an answer starts.
 const MOST_HELD: usize = 1000;
 
 /// The longest excerpt of a frame in an error, in characters.
 const EXCERPT: usize = 200;
 
-/// What reads the frames of a dialect. Behind a pointer, so that what reads one dialect alone has no code of the others.
+/// A dialect's frame reader, boxed so that a program that reads one dialect does not link the code of the others.
 type Reader = Box<dyn ReadFrames>;
 
 impl StreamDecoder {
@@ -90,7 +90,7 @@ impl StreamDecoder {
         StreamDecoder::of(dialect, reader, ids, limits)
     }
 
-    /// As [`new`](StreamDecoder::new), with the reader of the dialect.
+    /// Like [`new`](StreamDecoder::new), with the dialect's reader.
     pub(super) fn of(dialect: Dialect, reader: Reader, ids: Ids, limits: &Limits) -> Self {
         let sse = Sse::with_limit(limits.event);
         let progress = Progress {
@@ -109,7 +109,7 @@ impl StreamDecoder {
         StreamDecoder { sse, reader, progress }
     }
 
-    /// Takes the next bytes and appends the events that they complete. Anything after the end is ignored.
+    /// Decodes the next bytes and appends the events that they complete. Anything after the end is ignored.
     pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<Event>) {
         if self.progress.ended {
             return;
@@ -127,7 +127,7 @@ impl StreamDecoder {
         }
     }
 
-    /// Ends the input, and appends the remaining events.
+    /// Ends the input and appends the remaining events.
     pub fn end(&mut self, out: &mut Vec<Event>) {
         if self.progress.ended {
             return;
@@ -146,7 +146,7 @@ impl StreamDecoder {
         self.progress.finish(&mut self.reader, out);
     }
 
-    /// Whether the stream has ended.
+    /// Returns whether the stream has ended.
     pub fn is_done(&self) -> bool {
         self.progress.ended
     }
@@ -171,7 +171,7 @@ impl StreamDecoder {
 }
 
 impl Progress {
-    /// Hands a frame to the reader, unless the stream has ended.
+    /// Passes a frame to the reader, unless the stream has ended.
     fn pass(&mut self, reader: &mut Reader, frame: Frame<'_>, out: &mut Vec<Event>) {
         if self.ended {
             return;
@@ -199,7 +199,7 @@ impl Progress {
         }
     }
 
-    /// The end of the bytes.
+    /// Handles the end of the bytes.
     fn finish(&mut self, reader: &mut Reader, out: &mut Vec<Event>) {
         let before = out.len();
         let end = reader.end(out);
@@ -210,7 +210,7 @@ impl Progress {
         self.ended = true;
     }
 
-    /// Passes a frame on whole, behind the start.
+    /// Passes a frame on whole, after the start.
     fn unknown(&mut self, reader: &mut Reader, index: Option<usize>, data: &str, out: &mut Vec<Event>) {
         match Json::parse(data) {
             Ok(data) => {
@@ -228,7 +228,7 @@ impl Progress {
         }
     }
 
-    /// Looks at the events that were just read, which begin at `from`.
+    /// Processes the events that were just read, which begin at `from`.
     fn look_over(&mut self, reader: &mut Reader, from: usize, out: &mut Vec<Event>) {
         self.surrogates.join(out, from);
         if !self.started && matches!(out.get(from), Some(Event::Start { .. })) {
@@ -260,7 +260,7 @@ impl Progress {
         let error = match fault {
             Fault::Failed(error) => *error,
             Fault::Broken(reason) => {
-                // The parser's own words may quote the frame as well.
+                // The parser's message may quote the frame as well.
                 let (number, reason, begins) = (self.frames, excerpt(&reason), excerpt(data));
                 Error::protocol(format!("event {number} of the stream cannot be read ({reason}); it begins: {begins}"))
             }
@@ -291,9 +291,9 @@ fn excerpt(text: &str) -> &str {
     text.char_indices().nth(EXCERPT).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }
 
-/// Encodes a stream to one dialect: canonical events in, that dialect's own event sequence out.
+/// An encoder of one dialect's streams: canonical events in, that dialect's own event sequence out.
 ///
-/// A dialect that no client speaks ([`Dialect::serves_clients`]) gets no bytes, and a loss that says so.
+/// For a dialect that clients do not speak ([`Dialect::serves_clients`]) it writes nothing and reports a loss.
 #[cfg(feature = "server")]
 #[derive(Debug)]
 pub struct StreamEncoder {
@@ -312,7 +312,7 @@ enum Writer {
     OpenaiChat(Box<openai_chat::Encoder>),
     OpenaiResponses(Box<openai_responses::Encoder>),
     Gemini(Box<gemini::Encoder>),
-    /// No client speaks the dialect.
+    /// For a dialect that clients do not speak.
     Nobody,
 }
 
@@ -332,16 +332,16 @@ impl StreamEncoder {
             }
         };
         let queue = match dialect {
-            // Calls have numbers, but OpenAI's own client parses a call's arguments as soon as the next number comes.
+            // Calls have indices, but OpenAI's own client parses a call's arguments as soon as the next index appears.
             Dialect::OpenaiChat => Some(Queue::new(Lanes::SameKind)),
             Dialect::Gemini | Dialect::Anthropic => Some(Queue::new(Lanes::All)),
-            // Items have numbers.
+            // Items have indices.
             Dialect::OpenaiResponses | Dialect::BedrockConverse => None,
         };
         StreamEncoder { dialect, writer, lowering, queue, losses }
     }
 
-    /// Takes the next event and appends its bytes. [`Event::Done`] and [`Event::Error`] end the stream.
+    /// Encodes the next event and appends its bytes. [`Event::Done`] and [`Event::Error`] end the stream.
     pub fn push(&mut self, event: &Event, out: &mut Vec<u8>) {
         if note_event(event, self.dialect, &mut self.losses) {
             return;
@@ -354,7 +354,7 @@ impl StreamEncoder {
         self.lowering.settle(self.writer.take_losses(), &mut self.losses);
     }
 
-    /// What could not be carried so far.
+    /// Returns what could not be carried so far.
     pub fn losses(&self) -> &[Loss] {
         &self.losses
     }

@@ -1,4 +1,4 @@
-//! Frames that are unknown, broken, cut off or late give the same in all dialects.
+//! Unknown, broken, cut-off and late frames are handled the same in all dialects.
 
 use pretty_assertions::assert_eq;
 
@@ -6,7 +6,7 @@ use crate::dialect::testing::{collect, events_of, events_within};
 use crate::wire::Ids;
 use crate::{Dialect, Event, Limits};
 
-/// A stream of each dialect that says "Hi": its beginning and its end.
+/// Returns a stream of each dialect that says "Hi": its start and its end.
 fn hello(dialect: Dialect) -> (&'static str, &'static str) {
     match dialect {
         Dialect::Anthropic => (
@@ -60,7 +60,7 @@ fn hello(dialect: Dialect) -> (&'static str, &'static str) {
     }
 }
 
-/// Whether the stream ends with an error: its code and message.
+/// Returns the code and message of the error that the stream ends with, if any.
 fn failure(events: &[Event]) -> Option<(Option<String>, String)> {
     match events.last() {
         Some(Event::Error { error }) => Some((error.code.clone(), error.message.clone())),
@@ -122,7 +122,7 @@ fn an_unknown_frame_is_passed_on_behind_the_start() {
 
 #[test]
 fn nothing_is_read_after_the_end() {
-    // A Gemini stream ends with its bytes and not before.
+    // A Gemini stream ends only with its bytes.
     for dialect in Dialect::PROVIDERS.into_iter().filter(|dialect| *dialect != Dialect::Gemini) {
         let (begin, end) = hello(dialect);
         let once = events_of(dialect, &[begin, end].concat());
@@ -141,7 +141,7 @@ fn blocks_are_bounded() {
     }
 }
 
-/// An answer of each dialect that says "Hi", in one piece.
+/// Returns a complete answer of each dialect that says "Hi".
 fn whole(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Anthropic => {

@@ -1,24 +1,24 @@
-//! What dialects have in common in reading a failed HTTP answer: headers, waits, and bodies that are no error object.
+//! What dialects share for reading a failed HTTP answer: headers, waits, and bodies that are not an error object.
 
 use crate::ErrorKind;
 
-/// A header's value, whatever the case of its name.
+/// Returns a header's value; the case of its name does not matter.
 pub(super) fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
     headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
 }
 
-/// The provider's id of the request, in the first of these headers that is there and says something.
+/// Returns the provider's request id, from the first of these headers that is present and not empty.
 pub(super) fn request_id(headers: &[(String, String)], names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| header(headers, name).filter(|id| !id.is_empty())).map(str::to_owned)
 }
 
-/// The wait that the provider asks for in its headers, in milliseconds. A date is left to the caller, who has a clock.
+/// Returns the wait requested in the headers, in milliseconds. A date is left to the caller, who has a clock.
 pub(super) fn retry_after(headers: &[(String, String)]) -> Option<u64> {
     let exact = header(headers, "retry-after-ms").and_then(|wait| whole(wait.parse().ok()?));
     exact.or_else(|| duration_ms(header(headers, "retry-after")?))
 }
 
-/// The wait that a message asks for, in milliseconds: "Please try again in 7m26.4s."
+/// Returns the wait requested in a message, in milliseconds: "Please try again in 7m26.4s."
 pub(super) fn wait_in(message: &str) -> Option<u64> {
     ["try again in ", "retry in "].iter().find_map(|lead| {
         let (_, rest) = message.split_once(lead)?;
@@ -29,13 +29,13 @@ pub(super) fn wait_in(message: &str) -> Option<u64> {
     })
 }
 
-/// The beginning of a text, cut between characters.
+/// Returns the beginning of a text, cut between characters.
 pub(super) fn excerpt(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
     text.get(..end).unwrap_or_default()
 }
 
-/// The beginning of a body that is no error object, or the status when there is no body.
+/// Returns the beginning of a body that is not an error object, or names the status if the body is empty.
 pub(super) fn plain_message(status: Option<u16>, body: &str, most: usize) -> String {
     match (excerpt(body.trim(), most), status) {
         ("", Some(status)) => format!("the provider answered with status {status} and no message"),
@@ -44,7 +44,7 @@ pub(super) fn plain_message(status: Option<u16>, body: &str, most: usize) -> Str
     }
 }
 
-/// What the message alone tells, in the words of Anthropic's API and of Amazon's.
+/// Classifies an error by its message alone, by the phrases of Anthropic's API and Amazon's.
 pub(super) fn by_words(message: &str) -> Option<ErrorKind> {
     let message = message.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
@@ -59,7 +59,7 @@ pub(super) fn by_words(message: &str) -> Option<ErrorKind> {
     }
 }
 
-/// What the status alone tells, with those APIs.
+/// Classifies an error by its status alone, for those APIs.
 pub(super) fn by_status(status: Option<u16>) -> ErrorKind {
     match status {
         Some(401) => ErrorKind::Auth,
@@ -72,7 +72,7 @@ pub(super) fn by_status(status: Option<u16>) -> ErrorKind {
         Some(429) => ErrorKind::RateLimit,
         Some(503 | 529) => ErrorKind::Overloaded,
         Some(400..=499) => ErrorKind::InvalidRequest,
-        // A failure that says nothing at all is the provider's.
+        // A failure without a status is the provider's fault.
         _ => ErrorKind::Server,
     }
 }
@@ -106,11 +106,11 @@ pub fn duration_ms(text: &str) -> Option<u64> {
     (!text.is_empty()).then_some(total).and_then(whole)
 }
 
-/// Milliseconds as a whole number, rounded up; none for what is no span of time.
+/// Rounds milliseconds up to a whole number. Returns `None` if they are not a plausible duration.
 fn whole(milliseconds: f64) -> Option<u64> {
-    // A year and more is a date or nonsense.
+    // More than a year is a date or nonsense.
     const LONGEST: f64 = 366.0 * 86_400_000.0;
-    // Sums like 60000 + 26.4 * 1000 miss the whole number by a hair.
+    // Sums like 60000 + 26.4 * 1000 miss a whole number by a hair.
     let rounded = (milliseconds - 1e-6).ceil().max(0.0);
     if !(0.0..=LONGEST).contains(&milliseconds) {
         return None;

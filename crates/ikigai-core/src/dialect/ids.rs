@@ -1,9 +1,9 @@
-//! Ids for calls that have none on the wire, made from a seed that the caller supplies.
+//! Ids for calls that have none on the wire, generated from a seed that the caller supplies.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-/// Makes ids: 22 characters of base64url, the form of a random 128-bit number.
+/// A generator of ids: 22 characters of base64url, the form of a random 128-bit number.
 ///
 /// It is deterministic: the same seed gives the same ids. A client seeds it from the system's randomness, a test with a
 /// constant.
@@ -13,12 +13,12 @@ pub struct Ids {
 }
 
 impl Ids {
-    /// Creates ids from a seed.
+    /// Creates a generator from a seed.
     pub fn seeded(seed: u64) -> Self {
         Ids { state: seed }
     }
 
-    /// The next id.
+    /// Returns the next id.
     pub fn next_id(&mut self) -> String {
         let mut bytes = [0_u8; 16];
         let (high, low) = bytes.split_at_mut(8);
@@ -27,7 +27,7 @@ impl Ids {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Ids apart from these, for something that takes its own along.
+    /// Returns an independent generator, for something that needs its own.
     pub(crate) fn branch(&mut self) -> Self {
         Ids::seeded(self.next_number())
     }

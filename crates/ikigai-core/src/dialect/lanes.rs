@@ -1,38 +1,38 @@
-//! Blocks one after the other, for wires that cannot tell open blocks apart, and for clients that do not.
+//! Puts blocks one after another, for wires or clients that cannot tell open blocks apart.
 //!
-//! The grammar lets blocks be open side by side. Where a wire has one place for the text of all of them, or its clients
-//! take a block for complete once another one is named, a block waits until those before it have ended, with what came
-//! for it so far.
+//! The grammar allows several blocks to be open at once. Where a wire has one place for the text of all of them, or its
+//! clients consider a block complete as soon as another one is named, a block waits until those before it have ended,
+//! along with the events received for it so far.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::{Block, Event};
 
-/// Which blocks cannot be open side by side.
+/// Which blocks cannot be open at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lanes {
-    /// Two of a kind: texts, thoughts, calls.
+    /// Two of the same kind: text, thinking, calls.
     SameKind,
     /// Any two.
     All,
 }
 
-/// Hands events on in an order in which blocks of one lane do not overlap.
+/// Passes events on in an order in which blocks of one lane do not overlap.
 #[derive(Debug)]
 pub(super) struct Queue {
     lanes: Lanes,
-    /// The blocks that have begun and are not through yet, by their numbers, which are given in the order of beginning.
+    /// The blocks that have begun and are not fully passed on yet, by index.
     open: BTreeMap<usize, Open>,
-    /// The numbers of those in each lane. The first one goes through, the others wait.
+    /// The indices of the blocks in each lane, in order of arrival. The first passes through, the others wait.
     order: [VecDeque<usize>; 4],
-    /// How many wait: mostly none.
+    /// How many are waiting: usually none.
     waiting: usize,
 }
 
 #[derive(Debug)]
 struct Open {
     lane: Lane,
-    /// What came for it while another block was before it.
+    /// The events received for it while another block was ahead of it.
     held: Vec<Event>,
     ended: bool,
 }
@@ -46,7 +46,7 @@ enum Lane {
 }
 
 impl Open {
-    /// Keeps a piece, as one with the piece before.
+    /// Holds a piece, joined to the previous piece if possible.
     fn hold(&mut self, event: &Event) {
         match (self.held.last_mut(), event) {
             (Some(Event::TextDelta { text: held, .. }), Event::TextDelta { text, .. })
@@ -64,7 +64,7 @@ impl Queue {
         Queue { lanes, open: BTreeMap::new(), order: Default::default(), waiting: 0 }
     }
 
-    /// Hands on the event, and what it sets free; or keeps it.
+    /// Passes on the event and any events that it releases, or holds it.
     pub(super) fn push(&mut self, event: &Event, mut pass: impl FnMut(&Event)) {
         match event {
             Event::BlockStart { index, block } => self.start(*index, self.lane_of(block), event, pass),
@@ -140,7 +140,7 @@ impl Queue {
         }
     }
 
-    /// The block, if another one is before it in its lane.
+    /// Returns the block if another one is ahead of it in its lane.
     fn waiting(&mut self, index: usize) -> Option<&mut Open> {
         if self.waiting == 0 {
             return None;
@@ -152,7 +152,7 @@ impl Queue {
         self.open.get_mut(&index)
     }
 
-    /// Takes the block out, and lets those behind it go as far as they have come.
+    /// Removes the block, and passes on what those after it have received so far.
     fn end(&mut self, index: usize, mut pass: impl FnMut(&Event)) {
         let Some(Open { lane, .. }) = self.open.remove(&index) else { return };
         self.order(lane).pop_front();

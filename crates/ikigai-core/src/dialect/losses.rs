@@ -3,8 +3,8 @@
 use super::openai_error::is_number;
 use crate::{Dialect, Error, Event, Fields, Json, Loss, LossCode, Other, Part, ProviderData, Response};
 
-/// Notes what other dialects than `own` left in `data` that `own` cannot write: one loss for each dialect, which names
-/// its fields. `place` is what stands before `provider_data`: empty, or such as `content[2].`.
+/// Notes what dialects other than `own` left in `data` that `own` cannot write: one loss per dialect, which names its
+/// fields. `place` is the prefix of `provider_data`: empty, or something like `content[2].`.
 pub(crate) fn note_foreign(data: &ProviderData, own: Dialect, parts: &[Part], place: &str, losses: &mut Vec<Loss>) {
     for dialect in Dialect::PROVIDERS.into_iter().filter(|dialect| *dialect != own) {
         if let Some(names) = names_in(data, dialect, parts) {
@@ -15,7 +15,7 @@ pub(crate) fn note_foreign(data: &ProviderData, own: Dialect, parts: &[Part], pl
     }
 }
 
-/// What is lost of an answer that broke, where the wire has only an error for it: everything that had arrived.
+/// The losses for an answer that broke, on a wire that has only an error for it: everything that had arrived.
 pub(super) fn lost_in_failure(response: &Response) -> Vec<Loss> {
     let lost = |what: &str, place: String, arrived: &str| {
         let why = format!("the answer broke, and an error has no room for {arrived}; left out");
@@ -39,7 +39,7 @@ pub(super) fn lost_in_failure(response: &Response) -> Vec<Loss> {
     losses
 }
 
-/// Notes what a failure says that its frame in a stream of `own` does not: others' words for it, and its number.
+/// Notes what a failure says that its frame in a stream of `own` cannot: foreign fields, request id, numeric code.
 fn note_failure(error: &Error, own: Dialect, losses: &mut Vec<Loss>) {
     note_foreign(&error.provider_data, own, &[Part::State, Part::Extra, Part::Answer], "error.", losses);
     if error.request_id.is_some() && own != Dialect::Anthropic {
@@ -55,8 +55,8 @@ fn note_failure(error: &Error, own: Dialect, losses: &mut Vec<Loss>) {
     }
 }
 
-/// Notes what of an event a stream of `own` does not carry. Gives whether that is all of it: an event that only another
-/// dialect has.
+/// Notes what a stream of `own` cannot carry of an event. Returns whether that is the whole event, because only another
+/// dialect has it.
 #[inline]
 pub(super) fn note_event(event: &Event, own: Dialect, losses: &mut Vec<Loss>) -> bool {
     match event {
@@ -70,7 +70,7 @@ pub(super) fn note_event(event: &Event, own: Dialect, losses: &mut Vec<Loss>) ->
     false
 }
 
-/// Notes an event that only another dialect has. Many alike are one loss.
+/// Notes an event that only another dialect has. Consecutive identical losses are noted once.
 fn note_foreign_event(index: Option<usize>, dialect: Dialect, data: &Json, losses: &mut Vec<Loss>) {
     let place = index.map_or_else(|| "events".to_owned(), |index| format!("content[{index}]"));
     let why = format!("only {dialect} knows {}; left out", name_of(data));
@@ -80,13 +80,13 @@ fn note_foreign_event(index: Option<usize>, dialect: Dialect, data: &Json, losse
     }
 }
 
-/// The loss of a block that only another dialect has, named by its type, or else by its fields.
+/// The loss for a block that only another dialect has, named by its type, or else by its fields.
 pub(super) fn block_loss(other: &Other, place: impl Into<String>) -> Loss {
     let why = format!("a block that only {} has ({}); it is left out", other.dialect, name_of(&other.data));
     Loss::new(LossCode::ForeignContent, "other", place, why)
 }
 
-/// What a dialect's own block or event is called: its type, or else the names of its fields.
+/// The name of a dialect's own block or event: its type, or else the names of its fields.
 pub(super) fn name_of(data: &Json) -> String {
     let fields: Fields = data.to().unwrap_or_default();
     match fields.str("type") {
@@ -95,22 +95,22 @@ pub(super) fn name_of(data: &Json) -> String {
     }
 }
 
-/// The names of the fields in some parts that say something; `None` if there are none.
+/// The names of the fields in some parts that carry information; `None` if there are none.
 fn names_in(data: &ProviderData, dialect: Dialect, parts: &[Part]) -> Option<String> {
     let mut names: Vec<&str> = parts.iter().flat_map(|part| said(data.part(dialect, *part))).collect();
     names.dedup();
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-/// The names of the fields that say something.
+/// The names of the fields that carry information.
 fn said(fields: &Fields) -> impl Iterator<Item = &str> {
     fields.iter().filter(|(name, value)| !is_empty(value) && !is_translated(name, value)).map(|(name, _)| name)
 }
 
-/// Words for why an answer ended that say no more than the reason that they are translated to.
+/// Reasons for the end of an answer that say no more than the canonical reason they are translated to.
 const PLAIN_ENDS: [&str; 6] = ["end_turn", "max_tokens", "tool_use", "refusal", "STOP", "MAX_TOKENS"];
 
-/// The counts of a provider's own tools that the usage has in other words.
+/// The counts of provider-run tools that the usage has under other names.
 const COUNTED: [&str; 5] =
     ["web_search_requests", "web_fetch_requests", "num_requests", "tool_calls_requested", "tool_calls_executed"];
 
@@ -124,14 +124,14 @@ fn is_counted(counts: &serde_json::Value) -> bool {
     })
 }
 
-/// Whether an annotation says no more than a citation has a place for everywhere: words of the source have none.
+/// Whether an annotation says no more than citations can say in any dialect. A quote of the source is more.
 fn is_plain_citation(annotation: &serde_json::Value) -> bool {
     let fields = annotation["url_citation"].as_object().filter(|_| annotation["type"] == "url_citation");
     let known = ["url", "title", "start_index", "end_index"];
     fields.is_some_and(|fields| fields.keys().all(|name| known.contains(&name.as_str())))
 }
 
-/// Whether a field is in every other dialect in other words, or is only our note of where fields stood.
+/// Whether every other dialect has an equivalent of this field, or it is only our note of where fields were.
 fn is_translated(name: &str, value: &Json) -> bool {
     match name {
         "stop_reason" | "stopReason" | "finish_reason" => {

@@ -1,4 +1,4 @@
-//! Bytes in a text, as several wires have them.
+//! Binary data in text, as several wires have it.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,12 @@ use serde::{Serialize, Serializer};
 use crate::json::loose::{Loose, Odd};
 use crate::json::wire::Text;
 
-/// The media type and the base64 inside a `data:` URL. The type may have parameters behind it.
+/// Splits a `data:` URL into its media type, which may have parameters after it, and its base64.
 pub(super) fn data_url(url: &str) -> Option<(&str, &str)> {
     url.strip_prefix("data:")?.split_once(";base64,")
 }
 
-/// Standard base64 without line breaks, whichever alphabet it came in.
+/// Converts to standard base64 without line breaks, from either alphabet.
 pub(super) fn plain_base64(data: &str) -> Cow<'_, str> {
     let is_odd = |byte: u8| matches!(byte, b'-' | b'_') || byte.is_ascii_whitespace();
     if !data.bytes().any(is_odd) {
@@ -26,8 +26,8 @@ pub(super) fn plain_base64(data: &str) -> Cow<'_, str> {
     Cow::Owned(plain.collect())
 }
 
-/// The text that stands for a source: its address, or its bytes behind a head, mostly as a `data:` URL. Both are put together only
-/// as they are written: a large picture would be held twice.
+/// The text that represents a source: its address, or its bytes after a head, usually as a `data:` URL. Head and bytes
+/// are joined only when they are written: otherwise a large image would be held twice.
 #[derive(Debug, Clone)]
 pub(super) enum Address<'a> {
     Text(Text<'a>),
@@ -35,7 +35,7 @@ pub(super) enum Address<'a> {
 }
 
 impl<'a> Address<'a> {
-    /// Bytes of a type.
+    /// Creates an address for bytes of a media type.
     pub(super) fn data(media_type: &str, base64: impl Into<Cow<'a, str>>) -> Self {
         Address::Bytes { head: data_head(media_type).into(), base64: base64.into() }
     }
@@ -74,7 +74,7 @@ impl<'a> Loose<'a> for Option<Address<'a>> {
     }
 }
 
-/// What stands before the bytes in a `data:` URL.
+/// The part of a `data:` URL before the bytes.
 pub(super) fn data_head(media_type: &str) -> String {
     format!("data:{media_type};base64,")
 }

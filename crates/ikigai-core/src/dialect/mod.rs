@@ -1,8 +1,8 @@
 //! The wire formats, each in its own folder with the same files.
 //!
-//! A dialect is a pure translation: wire to canonical and back, for requests, responses, streams and errors. It knows
-//! no provider's name: what differs between providers of one dialect is a [`Quirks`] row, what differs between models
-//! is a [`Rules`](crate::catalog::Rules) row, and both come in with the [`Target`].
+//! A dialect is a pure translation between the wire and the canonical format, for requests, responses, streams and
+//! errors. It knows no provider names: differences between providers of one dialect are in a [`Quirks`] row,
+//! differences between models in a [`Rules`](crate::catalog::Rules) row, and both come with the [`Target`].
 
 mod anthropic;
 #[cfg(feature = "converse")]
@@ -63,20 +63,20 @@ pub enum Dialect {
     OpenaiResponses,
     /// Google Gemini `generateContent`.
     Gemini,
-    /// Amazon Bedrock's Converse. Only providers speak it, not clients: see [`Dialect::serves_clients`].
+    /// Amazon Bedrock's Converse. Only providers speak it: see [`Dialect::serves_clients`].
     BedrockConverse,
 }
 
 impl Dialect {
-    /// The dialects that both clients and providers speak: everything can be decoded and encoded.
+    /// The dialects that both clients and providers speak, so that everything can be decoded and encoded.
     pub const ALL: [Dialect; 4] = [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini];
 
-    /// The dialects that providers speak: [`ALL`](Dialect::ALL), and those whose requests are only encoded and whose
-    /// answers are only decoded.
+    /// The dialects that providers speak: [`ALL`](Dialect::ALL), plus those whose requests can only be encoded and
+    /// whose answers can only be decoded.
     pub const PROVIDERS: [Dialect; 5] =
         [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini, Dialect::BedrockConverse];
 
-    /// Whether clients speak it too, so that its requests can be decoded and its answers encoded.
+    /// Returns whether clients speak it too, so that its requests can be decoded and its answers encoded.
     ///
     /// ```
     /// use ikigai_core::Dialect;
@@ -91,7 +91,7 @@ impl Dialect {
         }
     }
 
-    /// Its name on every surface: `anthropic`, `openai-chat`, `openai-responses`, `gemini`, `bedrock-converse`.
+    /// Returns its name everywhere: `anthropic`, `openai-chat`, `openai-responses`, `gemini`, `bedrock-converse`.
     pub fn as_str(self) -> &'static str {
         match self {
             Dialect::Anthropic => "anthropic",
@@ -102,7 +102,7 @@ impl Dialect {
         }
     }
 
-    /// How its streams are framed by a provider.
+    /// Returns how providers frame its streams.
     pub fn framing(self) -> Framing {
         match self {
             Dialect::BedrockConverse => Framing::Amazon,
@@ -110,7 +110,7 @@ impl Dialect {
         }
     }
 
-    /// The name its maker uses to distinguish it from an older API: the Responses API.
+    /// Returns the name its maker uses to distinguish it from an older API: "Responses API".
     pub fn second_name(self) -> Option<&'static str> {
         (self == Dialect::OpenaiResponses).then_some("Responses API")
     }
@@ -122,7 +122,7 @@ impl std::fmt::Display for Dialect {
     }
 }
 
-/// A word that does not name a dialect.
+/// The error for a string that does not name a dialect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown dialect `{0}`; use {names}", names = Dialect::PROVIDERS.map(Dialect::as_str).join(", "))]
 pub struct UnknownDialect(pub String);
@@ -148,7 +148,7 @@ pub enum Framing {
 }
 
 impl Framing {
-    /// The media type of such a stream.
+    /// Returns the media type of such a stream.
     pub fn media_type(self) -> &'static str {
         match self {
             Framing::Events => "text/event-stream",
@@ -157,28 +157,28 @@ impl Framing {
     }
 }
 
-/// The target of a request: everything that an encoder needs to know about the provider and the model.
+/// The target of a request: everything an encoder needs to know about the provider and the model.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Target<'a> {
-    /// The provider's id. Codecs compare it with the one that issued sealed state, and never with a name of their own.
+    /// The provider's id. Codecs compare it with the issuer of sealed state, never with a hard-coded name.
     pub provider: &'a str,
     /// How this provider's API differs from the dialect's own.
     pub quirks: &'a Quirks,
-    /// What the model accepts.
+    /// The rules of what the model accepts.
     pub rules: &'a Rules,
     /// The model's limits and prices, if known.
     pub facts: Option<&'a Facts>,
 }
 
 impl<'a> Target<'a> {
-    /// Creates a target for a model of which only the rules are known.
+    /// Creates a target for a model about which only the rules are known.
     pub fn new(provider: &'a str, quirks: &'a Quirks, rules: &'a Rules) -> Self {
         Target { provider, quirks, rules, facts: None }
     }
 }
 
-/// A request as it goes over the wire.
+/// A request as sent over the wire.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WireRequest {
@@ -191,7 +191,7 @@ pub struct WireRequest {
     /// JSON can be serialised.
     #[serde(with = "body")]
     pub body: Vec<u8>,
-    /// What could not be carried.
+    /// The parts of the request that could not be carried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<Loss>,
     /// The tools' own names, for the calls in the answer: [`ToolNames::restore`].
@@ -199,19 +199,19 @@ pub struct WireRequest {
     pub names: ToolNames,
 }
 
-/// An answer as it goes to a client.
+/// An answer as sent to a client.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WireResponse {
     /// The JSON body, as bytes.
     #[serde(with = "body")]
     pub body: Vec<u8>,
-    /// What could not be carried.
+    /// The parts of the answer that could not be carried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<Loss>,
 }
 
-/// A body of JSON bytes, which stands as JSON in JSON.
+/// Serialises a body of JSON bytes as embedded JSON.
 mod body {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use serde_json::value::RawValue;
@@ -226,7 +226,7 @@ mod body {
     }
 }
 
-/// A request as it comes from a client.
+/// A request as received from a client.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Incoming<'a> {
@@ -249,25 +249,25 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// What a server needs to know to write an answer in a dialect, besides the answer.
+/// The information, besides the answer itself, that a server needs to write an answer in a dialect.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Reply {
-    /// Makes ids that the answer lacks.
+    /// The generator of ids that the answer lacks.
     pub ids: Ids,
-    /// When the answer was made, in seconds since 1970.
+    /// When the answer was created, in seconds since 1970.
     pub created: u64,
     /// The model to name if the answer names none.
     pub model: Option<String>,
-    /// Chat: the client asked for usage in the stream.
+    /// Chat: whether the client asked for usage in the stream.
     pub stream_usage: bool,
-    /// Gemini: the client asked for a JSON array instead of an event stream.
+    /// Gemini: whether the client asked for a JSON array instead of an event stream.
     pub json_array: bool,
-    /// Who issued the sealed state in the answer; it is sealed again for clients of another dialect.
+    /// The provider that issued the sealed state in the answer; it is sealed again for clients of another dialect.
     pub provider: Option<String>,
 }
 
-/// A failure as it goes over the wire.
+/// A failure as sent over the wire.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WireError {
@@ -282,54 +282,54 @@ pub struct WireError {
 }
 
 impl WireError {
-    /// A failure without headers.
+    /// Creates a failure without headers.
     pub fn new(status: u16, body: Vec<u8>) -> Self {
         WireError { status, headers: Vec::new(), body }
     }
 }
 
-/// A dialect's reader of streams. It sees frames, never bytes, and only those before the end. What becomes of frames that
-/// are unknown, broken or cut off is the driver's decision.
+/// A dialect's reader of streams. It sees frames, never bytes, and only those before the end. The driver decides what
+/// happens to frames that are unknown, broken or cut off.
 pub(crate) trait ReadFrames: std::fmt::Debug + Send + Sync {
-    /// Reads a frame that brings nothing but a piece of text and looks as usual, without parsing it. `None` if it is
-    /// anything else, and then nothing has changed.
+    /// Reads a frame of the usual form that contains only a piece of text, without parsing it. Returns `None`, and
+    /// changes nothing, for any other frame.
     fn glance(&mut self, _data: &str, _out: &mut Vec<Event>) -> Option<()> {
         None
     }
 
-    /// One frame: the SSE event name, if any, and its data. Writes the events that it brings.
+    /// Reads one frame: the SSE event name, if any, and its data. Writes the resulting events.
     fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault>;
 
-    /// The end of the bytes, without the dialect's own end. Writes the end of the answer if it is whole all the same.
+    /// Handles an end of the bytes without an end marker. Writes the end of the answer if it is complete anyway.
     fn end(&mut self, out: &mut Vec<Event>) -> Result<(), Fault>;
 
     /// Writes what has arrived but is held back, because the stream is about to fail.
     fn flush(&mut self, _out: &mut Vec<Event>) {}
 
-    /// About how many bytes the reader holds beside what is counted with its events (the arguments of calls are). Not
-    /// cheap.
+    /// Returns roughly how many bytes the reader holds beyond what is counted with its events (which includes the
+    /// arguments of calls). Not cheap.
     fn held(&self) -> usize;
 }
 
-/// What a reader makes of a frame.
+/// How a reader classifies a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// It has a meaning here, and its events are written.
+    /// Known; its events have been written.
     Known,
-    /// It is no frame, but an answer in one piece, or the body of a failure.
+    /// Not a frame, but a complete answer or the body of a failure.
     Whole,
-    /// It has no meaning here: the driver passes it on whole, for the block with this index if it belongs to one.
+    /// Unknown: the driver passes it on whole, for the block with this index if it belongs to one.
     Unknown(Option<usize>),
 }
 
-/// Why a stream cannot go on.
+/// Why a stream cannot continue.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// The frame is not JSON, or not what its kind has to be; with the reason.
+    /// The frame is not JSON, or not what its type requires; with the reason.
     Broken(String),
-    /// The provider says so, or a limit is reached.
+    /// The provider reported a failure, or a limit was reached.
     Failed(Box<Error>),
-    /// The answer ends before it is whole.
+    /// The answer ended before it was complete.
     CutOff,
 }
 
@@ -350,7 +350,7 @@ pub(crate) trait WriteFrames {
     /// Writes the frames for one event.
     fn event(&mut self, event: &Event, out: &mut Vec<u8>);
 
-    /// Takes out what could not be carried since the last call.
+    /// Takes the losses since the last call.
     fn take_losses(&mut self) -> Vec<Loss> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! Amazon Bedrock's Converse in a build without the feature `converse`: it is known by name, and refused.
+//! Amazon Bedrock's Converse in a build without the feature `converse`: known by name, but refused.
 
 #[path = "bedrock_converse/abilities.rs"]
 mod abilities;
@@ -13,7 +13,7 @@ use crate::{Error, Event, Limits, Request, Response};
 
 pub(crate) use abilities::ABILITIES;
 
-/// The longest message that is kept of a failure.
+/// The longest message kept from a failure.
 const LIMIT: usize = 2048;
 
 fn refused() -> Error {
@@ -44,7 +44,7 @@ pub(crate) fn encode_error(_: &Error) -> WireError {
     WireError { status: 501, headers: Vec::new(), body: refused().message.into_bytes() }
 }
 
-/// Reads no stream.
+/// A decoder that refuses every stream.
 #[derive(Debug)]
 pub(crate) struct Decoder;
 

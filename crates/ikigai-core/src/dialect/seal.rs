@@ -1,7 +1,7 @@
-//! One provider's sealed state, carried through a client that speaks another dialect.
+//! A provider's sealed state, carried through a client that speaks another dialect.
 //!
-//! A client of dialect A sends back what it was given. When the answer came from a provider of dialect B, B's state
-//! (signatures, encrypted reasoning) rides in A's own slot for such state, as text that we recognise when it returns:
+//! A client of dialect A sends back what it was given. If the answer came from a provider of dialect B, B's state
+//! (signatures, encrypted reasoning) travels in A's own slot for such state, as text that we recognise when it returns:
 //! `ikg1.` and the base64url of a JSON record. Nothing in it is secret from the client, which owns the conversation.
 
 use base64::Engine as _;
@@ -12,30 +12,30 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::{BlockKind, Dialect, Fields, Part, ProviderData};
 
 const PREFIX: &str = "ikg1.";
-/// No note of ours has more fields.
+/// None of our notes has more fields.
 const LONGEST_NOTE: usize = 8;
 
-/// State of one block, and who issued it.
+/// The state of one block, and who issued it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sealed {
-    /// The provider that issued it, where known.
+    /// The provider that issued it, if known.
     #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
     pub(crate) provider: Option<String>,
-    /// The model that issued it, where known.
+    /// The model that issued it, if known.
     #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
-    /// Which block it belongs to, where the slot does not say it, in the words of the dialect that carries it.
+    /// The block it belongs to, if the slot does not say, in the terms of the dialect that carries it.
     #[serde(rename = "n", default, skip_serializing_if = "Fields::is_empty", deserialize_with = "note")]
     pub(crate) note: Fields,
-    /// The block's state, and nothing else: a client could write such a record itself, and it is no way to bring in
-    /// anything.
+    /// The block's state, and nothing else: a client could write such a record itself, and must not be able to inject
+    /// anything with it.
     #[serde(rename = "d", deserialize_with = "ProviderData::read_state")]
     pub(crate) data: ProviderData,
 }
 
 impl Sealed {
-    /// The record for the state that other dialects left on a block, for a client of dialect `own`. `None` if there is no
-    /// such state: a client never gets a seal that carries nothing. Only state is sealed, never how a document was spelled.
+    /// Creates the record for other dialects' state on a block, for a client of dialect `own`. Returns `None` if there
+    /// is no such state: seals are never empty. Only state is sealed, never how a document was spelled.
     pub(crate) fn of(
         data: &ProviderData,
         kind: BlockKind,
@@ -47,7 +47,7 @@ impl Sealed {
         for dialect in Dialect::PROVIDERS.into_iter().filter(|dialect| *dialect != own) {
             let mut state = data.part(dialect, Part::State).clone();
             if kind != BlockKind::Thinking {
-                // Items other than reasoning have ids too, but nobody wants those back.
+                // Items other than reasoning have ids too, but no provider needs those back.
                 state.remove("id");
             }
             sealed.extend_part(dialect, Part::State, state);
@@ -61,24 +61,24 @@ impl Sealed {
         })
     }
 
-    /// As text, for slots that take any text.
+    /// Encodes the record as text, for slots that accept any text.
     pub(crate) fn to_text(&self) -> String {
         let json = serde_json::to_vec(self).unwrap_or_default();
         format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(json))
     }
 
-    /// From text that [`to_text`](Sealed::to_text) made; none for anybody else's.
+    /// Decodes text made by [`to_text`](Sealed::to_text). Returns `None` for any other text.
     pub(crate) fn from_text(text: &str) -> Option<Self> {
         let record = URL_SAFE_NO_PAD.decode(text.strip_prefix(PREFIX)?).ok()?;
         serde_json::from_slice(&record).ok()
     }
 
-    /// As standard base64, for slots that clients decode and encode again, such as Gemini's `thoughtSignature`.
+    /// Encodes the record as standard base64, for slots that clients decode and re-encode, like Gemini's.
     pub(crate) fn to_base64(&self) -> String {
         STANDARD.encode(self.to_text())
     }
 
-    /// From what [`to_base64`](Sealed::to_base64) made, in either alphabet, padded or not.
+    /// Decodes the output of [`to_base64`](Sealed::to_base64), in either alphabet, padded or not.
     pub(crate) fn from_base64(text: &str) -> Option<Self> {
         let plain: String = text.trim_end_matches('=').chars().map(url_safe).collect();
         let bytes = URL_SAFE_NO_PAD.decode(plain).ok()?;
@@ -86,7 +86,7 @@ impl Sealed {
     }
 }
 
-/// A note, which is short: a stranger's could have millions of fields, each of which takes many times its bytes.
+/// Reads a note, which must be short: a forged one could have millions of fields, each many times its size in memory.
 fn note<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fields, D::Error> {
     let note = Fields::read_few(deserializer, LONGEST_NOTE)?;
     note.ok_or_else(|| D::Error::custom("the note is longer than ours are"))

@@ -1,8 +1,8 @@
-//! Halves of a surrogate pair, split over two events.
+//! Halves of a surrogate pair that is split over two events.
 //!
-//! JavaScript servers cut texts between UTF-16 units, so that one delta ends with `\ud83d` and the next begins with
-//! `\ude00`. No UTF-8 text can hold half a pair. Before an event is read, each half that stands alone is therefore written as a
-//! private character; where two of them meet in the deltas of one block they become the character that was cut, and one
+//! JavaScript servers cut text between UTF-16 units, so that one delta ends with `\ud83d` and the next begins with
+//! `\ude00`. UTF-8 text cannot hold half a pair. Before an event is read, each lone half is therefore replaced by a
+//! private character; where two of them meet in the deltas of one block, they become the original character, and one
 //! that stays alone becomes U+FFFD.
 
 use std::borrow::Cow;
@@ -11,15 +11,15 @@ use memchr::memmem;
 
 use crate::Event;
 
-/// The private character that stands for the first unit, U+D800; the others follow it.
+/// The private character for the first unit, U+D800; the others follow it.
 const FIRST: u32 = 0x10_F800;
 
 /// Joins the halves in the events of one stream.
 #[derive(Debug, Default)]
 pub(super) struct Surrogates {
-    /// First halves at the end of a delta, with the block they belong to.
+    /// High halves at the end of a delta, with the block they belong to.
     held: Vec<Held>,
-    /// Whether a half has been seen: until then no event is looked at.
+    /// Whether a half has been seen: until then, events are not examined.
     seen: bool,
 }
 
@@ -30,7 +30,7 @@ struct Held {
     unit: u32,
 }
 
-/// What a delta is a piece of.
+/// What a delta belongs to.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Text,
@@ -39,9 +39,9 @@ enum Kind {
 }
 
 impl Surrogates {
-    /// The data of an event with each lone half as a private character.
+    /// Replaces each lone half in an event's data by a private character.
     pub(super) fn mark<'a>(&mut self, data: &'a str) -> Cow<'a, str> {
-        // Most events have no escape at all, which one quick look tells.
+        // Most events contain no escape at all, which is quick to check.
         let suspect = memchr::memchr(b'\\', data.as_bytes()).is_some()
             && (memmem::find(data.as_bytes(), b"\\ud").is_some() || memmem::find(data.as_bytes(), b"\\uD").is_some());
         match suspect.then(|| mark_lone_halves(data)).flatten() {
@@ -84,7 +84,7 @@ impl Surrogates {
         self.release(events, from);
     }
 
-    /// A half that waits when its block ends has lost its partner: it goes out as U+FFFD before that.
+    /// Writes U+FFFD for a half that is still waiting when its block ends, before that end.
     fn release(&mut self, events: &mut Vec<Event>, from: usize) {
         let mut at = from;
         while let Some(event) = events.get(at) {
@@ -137,7 +137,7 @@ impl Surrogates {
     }
 }
 
-/// The UTF-16 unit that a private character stands for.
+/// The UTF-16 unit that a private character represents.
 fn unit_of(c: char) -> Option<u32> {
     u32::from(c).checked_sub(FIRST).map(|unit| 0xD800 + unit)
 }
@@ -147,7 +147,7 @@ fn pair(high: u32, low: u32) -> char {
     char::from_u32(c).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// JSON text with each escaped half that stands alone written as a private character; `None` if there is none.
+/// Replaces each lone escaped half in JSON text by a private character. Returns `None` if there is none.
 fn mark_lone_halves(data: &str) -> Option<String> {
     let mut marked = String::new();
     let (mut from, mut at) = (0, 0);

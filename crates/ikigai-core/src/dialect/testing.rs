@@ -1,4 +1,4 @@
-//! What the tests of all dialects share.
+//! Helpers for the tests of all dialects.
 
 #[path = "../../tests/support/folder.rs"]
 mod folder;
@@ -9,7 +9,7 @@ use crate::{Collector, Dialect, Event, Limits, Response};
 
 pub(super) use folder::recordings;
 
-/// The events of a stream's text, within limits.
+/// Returns the events of a stream's text, within limits.
 pub(super) fn events_within(dialect: Dialect, sse: &str, limits: &Limits) -> Vec<Event> {
     let mut decoder = StreamDecoder::new(dialect, Ids::default(), limits);
     let mut events = Vec::new();
@@ -18,7 +18,7 @@ pub(super) fn events_within(dialect: Dialect, sse: &str, limits: &Limits) -> Vec
     events
 }
 
-/// The events of a stream's text, checked against the grammar.
+/// Returns the events of a stream's text, checked against the grammar.
 pub(super) fn events_of(dialect: Dialect, sse: &str) -> Vec<Event> {
     let events = events_within(dialect, sse, &Limits::default());
     if let Err(fault) = EventChecker::check(&events) {
@@ -27,14 +27,14 @@ pub(super) fn events_of(dialect: Dialect, sse: &str) -> Vec<Event> {
     events
 }
 
-/// The events of frames without names, checked against the grammar.
+/// Returns the events of frames without names, checked against the grammar.
 pub(super) fn events_of_frames(dialect: Dialect, frames: &[impl AsRef<str>]) -> Vec<Event> {
     let lines = |frame: &str| frame.split('\n').map(|line| format!("data: {line}\n")).collect::<String>();
     let sse: String = frames.iter().map(|frame| lines(frame.as_ref()) + "\n").collect();
     events_of(dialect, &sse)
 }
 
-/// The answer that events make.
+/// Returns the answer that events make up.
 pub(super) fn collect(events: impl IntoIterator<Item = Event>) -> Response {
     let mut collector = Collector::default();
     collector.extend(events);

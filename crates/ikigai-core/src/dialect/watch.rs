@@ -1,7 +1,7 @@
 //! Watchers: what each dialect looks for in an answer that passes through unchanged.
 //!
-//! A watcher sees single values of each frame, picked out of its JSON, and never a text. What happens to cuts, broken
-//! frames and the end of the bytes is decided by whoever drives it, once for all dialects.
+//! A watcher sees single values picked out of each frame's JSON, never a whole text. The driver of the watcher decides
+//! about cuts, broken frames and the end of the bytes, once for all dialects.
 
 use crate::server::picks::Picks;
 use crate::server::{Delivery, Seen};
@@ -11,36 +11,36 @@ pub(crate) use super::gemini::watch::Watcher as Gemini;
 pub(crate) use super::openai_chat::watch::Watcher as OpenaiChat;
 pub(crate) use super::openai_responses::watch::Watcher as OpenaiResponses;
 
-/// Stands for an error, as JSON, that is too large to be held.
+/// Replaces, as JSON, an error that is too large to hold.
 pub(crate) const LARGE_ERROR: &str = r#""the provider's error is too large to be read""#;
 
 /// A dialect's watcher of one answer.
 pub(crate) trait Watcher: Picks {
     fn new(delivery: Delivery) -> Self;
 
-    /// What was seen so far.
+    /// Returns what has been seen so far.
     fn seen(&self) -> &Seen;
 
-    /// Takes a frame that is a piece of text and nothing else, if that can be told at a glance. Others are picked from.
+    /// Reads a frame that is obviously just a piece of text. Returns `false` for others, whose values must be picked.
     fn glance(&mut self, frame: &[u8]) -> bool;
 
-    /// A frame is over, or the document if the answer is whole. `json` is its text, unless that is too large to be held.
+    /// Ends a frame, or a document that is not a stream. `json` is its text, unless that is too large to hold.
     fn frame(&mut self, frame: Frame<'_>);
 
-    /// The frame `[DONE]`.
+    /// Handles the frame `[DONE]`.
     fn done(&mut self);
 
-    /// A whole answer turns out to be a list of frames.
+    /// Notes that an answer that is not a stream turns out to be a list of frames.
     fn is_list(&mut self);
 
-    /// Is there nothing more to come: has the answer ended or failed?
+    /// Whether nothing more is to come, because the answer has ended or failed.
     fn is_over(&self) -> bool;
 
-    /// The end of the bytes. `Rest::Broken`: not all of them made sense.
+    /// Ends the input. `Rest::Broken`: not all bytes could be read.
     fn end(self, rest: Rest) -> Seen;
 }
 
-/// One frame, whose values have been picked.
+/// One frame, after its values have been picked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame<'a> {
     /// The name of the event.
@@ -51,8 +51,8 @@ pub(crate) struct Frame<'a> {
 /// How the bytes ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rest {
-    /// With a whole frame, or with nothing.
+    /// With a complete frame, or with nothing.
     Whole,
-    /// With something that is not a frame, or not one any more.
+    /// With something that is not a frame, or with an incomplete one.
     Broken,
 }

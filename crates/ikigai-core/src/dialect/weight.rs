@@ -1,4 +1,4 @@
-//! About how much memory takes what is read of a stream, so that its [`Limits`](crate::Limits) can be kept.
+//! Estimates how much memory the values read from a stream take, so that its [`Limits`](crate::Limits) can be kept.
 
 use std::collections::BTreeMap;
 use std::mem::size_of;
@@ -10,15 +10,15 @@ use crate::{
     Arguments, Block, Citation, CitedSource, Fields, FoundSource, Json, ProviderData, ProviderFailure, Source, Usage,
 };
 
-/// What an allocator adds to every piece of memory.
+/// An allocator's overhead per allocation.
 const PIECE: usize = 16;
 
-/// About how many bytes a value takes beside its own size: what it points to.
+/// Returns roughly how many bytes a value points to, beyond its own size.
 pub(crate) trait Weigh {
     fn weight(&self) -> usize;
 }
 
-/// About how many bytes a value takes by itself.
+/// Returns roughly how many bytes a value takes, including its own size.
 pub(crate) fn whole<T: Weigh>(value: &T) -> usize {
     size_of::<T>() + value.weight()
 }
@@ -89,9 +89,9 @@ impl Weigh for Value {
     }
 }
 
-/// About how many bytes the members of an object take.
+/// Returns roughly how many bytes the members of an object take.
 pub(crate) fn object_weight(object: &Map<String, Value>) -> usize {
-    // Each name is kept with its hash and its place.
+    // Each name is stored with its hash and its position.
     object.iter().map(|(name, value)| 64 + name.weight() + whole(value)).sum()
 }
 

@@ -1,4 +1,4 @@
-//! What this wire format can express, for [`fit`](crate::fit).
+//! The abilities of this wire format, for [`fit`](crate::fit).
 
 use crate::fit::{
     Abilities, AskedBy, AutomaticCache, AutomaticTaken, Beginning, CacheMarks, FirstCharacter, FormatStrict,
@@ -6,7 +6,7 @@ use crate::fit::{
     SchemaFormat, Seeds, Stops, StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid,
 };
 
-/// What this wire format can express.
+/// The abilities of this wire format.
 pub(crate) const ABILITIES: Abilities = Abilities {
     tool_names: NameRule { longest: 64, also: "", first: FirstCharacter::Any },
     call_ids: IdRule { longest: 256, characters: IdCharacters::Word, repeats: Repeats::Refused },
@@ -41,7 +41,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     stored: &[],
     neutral: &[
         Neutral::when("is_error", "false"),
-        // In how large pieces arguments are streamed.
+        // How large the pieces are in which arguments are streamed.
         Neutral::always("eager_input_streaming"),
         Neutral::when("service_tier", r#""auto""#),
     ],

@@ -1,4 +1,4 @@
-//! Failures: the wire's error bodies to the canonical error, and back.
+//! Converts the wire's error bodies to the canonical error, and back.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use crate::{Error, ErrorKind, Fields, Json, Part};
 
 use super::DIALECT;
 
-/// The longest message that is kept of a body that is not an error object, and the largest error object.
+/// The longest message kept from a body that is not an error object, and the largest error object kept.
 const LIMIT: usize = 2048;
 
-/// Reads a failed HTTP answer. The body may be JSON of another shape, HTML, cut off or empty.
+/// Decodes a failed HTTP answer. The body may be JSON of another shape, HTML, truncated or empty.
 pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
     let mut error = match read_str::<Object<'_>>(body.trim()) {
         Ok(fields) => read(&fields, body, status, headers),
@@ -27,7 +27,7 @@ pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], bo
     error
 }
 
-/// Reads an error object that came in a good HTTP answer or in a stream.
+/// Reads an error object from a successful HTTP answer or from a stream.
 pub(super) fn from_body(body: &[u8]) -> Error {
     let body = String::from_utf8_lossy(body);
     match read_str(&body) {
@@ -45,7 +45,7 @@ fn read(fields: &Object<'_>, body: &str, status: Option<u16>, headers: &[(String
         None => text(fields, "error").or_else(|| text(fields, "message")),
     };
     let said = said.unwrap_or_else(|| plain_message(status, body, LIMIT));
-    // Amazon names the type in a header, with an address behind it.
+    // Amazon puts the type in a header, followed by a URL.
     let amazon = header(headers, "x-amzn-errortype").and_then(|kind| kind.split(':').next());
     let error_type = inner.as_ref().and_then(|inner| text(inner, "type")).or_else(|| amazon.map(str::to_owned));
     let details = inner.as_ref().unwrap_or(fields).get("details");
@@ -60,7 +60,7 @@ fn read(fields: &Object<'_>, body: &str, status: Option<u16>, headers: &[(String
     error
 }
 
-/// The provider's type decides, then its words where one type means several things, then the status.
+/// Classifies by the provider's type, then by its message where a type is ambiguous, then by the status.
 fn classify(error_type: Option<&str>, code: Option<&str>, message: &str, status: Option<u16>) -> ErrorKind {
     match error_type {
         Some("invalid_request_error" | "ValidationException") => by_words(message).unwrap_or(ErrorKind::InvalidRequest),
@@ -82,7 +82,7 @@ fn classify(error_type: Option<&str>, code: Option<&str>, message: &str, status:
     }
 }
 
-/// Writes a failure for a client: status, headers and body as this API would give them.
+/// Writes a failure for a client: status, headers and body as this API would send them.
 pub(crate) fn encode_error(error: &Error) -> WireError {
     let mut headers = Vec::new();
     if let Some(id) = &error.request_id {
@@ -94,13 +94,13 @@ pub(crate) fn encode_error(error: &Error) -> WireError {
     if let Some(retryable) = error.retryable {
         headers.push(("x-should-retry".to_owned(), retryable.to_string()));
     }
-    // This API's own failures keep their status; those of others get the one that fits their kind here.
+    // This API's own failures keep their status; others get the status of their kind here.
     let status =
         error.status.filter(|status| own(error).is_some() && *status >= 400).unwrap_or_else(|| status_of(error.kind));
     WireError { status, headers, body: write(&failure(error)) }
 }
 
-/// The body of a failure.
+/// Writes the body of a failure.
 pub(super) fn failure(error: &Error) -> Fields {
     let own: Option<Fields> = own(error).and_then(|own| own.to().ok());
     let kind = error.error_type.as_deref().filter(|_| own.is_some()).unwrap_or(words(error.kind).1);
@@ -116,12 +116,12 @@ pub(super) fn failure(error: &Error) -> Fields {
     body
 }
 
-/// The provider's own error object, if it was one of this API.
+/// Returns the provider's error object, if it came from this API.
 fn own(error: &Error) -> Option<&Json> {
     error.provider_data.part(DIALECT, Part::Answer).get("error")
 }
 
-/// Clients of this API tell a prompt that is too long by its words.
+/// Returns the message. Clients of this API recognise a prompt that is too long by its wording.
 fn message(error: &Error) -> String {
     let known = by_words(&error.message) == Some(ErrorKind::ContextTooLong);
     match error.kind {
@@ -130,7 +130,7 @@ fn message(error: &Error) -> String {
     }
 }
 
-/// This API's status and type for each kind.
+/// Returns this API's status and type for each kind.
 fn words(kind: ErrorKind) -> (u16, &'static str) {
     match kind {
         ErrorKind::Auth => (401, "authentication_error"),
@@ -149,7 +149,7 @@ fn words(kind: ErrorKind) -> (u16, &'static str) {
     }
 }
 
-/// The HTTP status that a failure would have had, for one that comes as the first event of a stream.
+/// Returns the HTTP status that fits a failure received as the first event of a stream.
 pub(super) fn status_of(kind: ErrorKind) -> u16 {
     words(kind).0
 }

@@ -57,7 +57,7 @@ fn every_type_has_its_kind() {
             json!({"type": error_type, "message": message}),
         );
         assert_eq!(error, expected);
-        // And back, status and all.
+        // And back, including the status.
         let again = encode_error(&error);
         assert_eq!((again.status, String::from_utf8(again.body).unwrap()), (status, wire));
     }
@@ -137,7 +137,7 @@ fn every_kind_has_its_status_and_type_for_clients() {
     ];
     for (kind, status, error_type) in cases {
         let mut error = Error::new(kind, "prompt is too long: words");
-        // Another API's words and status mean nothing to this one's clients.
+        // Another API's codes and status mean nothing to this one's clients.
         error.status = Some(418);
         error.error_type = Some("RESOURCE_EXHAUSTED".to_owned());
         let wire = encode_error(&error);

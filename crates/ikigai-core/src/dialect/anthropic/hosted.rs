@@ -1,4 +1,4 @@
-//! This API's objects for citations and for tools that it runs, both ways.
+//! Converts this API's objects for citations and for the tools it runs, both ways.
 
 use serde_json::{Value, json};
 
@@ -12,10 +12,10 @@ use crate::{
 use super::DIALECT;
 use super::response::{BELONGS_TO, Neighbour};
 
-/// What begins the ids of calls that this API makes.
+/// The prefix of the ids of calls that this API makes.
 pub(crate) const CALL_ID: &str = "srvtoolu_";
 
-/// The block that an object is which has no form of its own: a call, a result, or one that is kept whole.
+/// Reads an object that has no form of its own: as a call, as a result, or kept whole.
 pub(super) fn raise(data: Json) -> Block {
     let value = data.value();
     let kind = value["type"].as_str().unwrap_or_default();
@@ -54,7 +54,7 @@ fn call(kind: &str, data: &Json) -> ProviderCall {
     }
 }
 
-/// The tool that a word of this API stands for.
+/// Returns the tool for one of this API's names.
 fn tool_of(name: &str) -> ProviderTool {
     match name {
         "web_search" => ProviderTool::WebSearch,
@@ -115,7 +115,7 @@ fn result(kind: &str, value: &Value) -> ProviderResult {
     result
 }
 
-/// The document that was fetched.
+/// Reads the document that was fetched.
 fn document(value: &Value) -> Option<Block> {
     let (media_type, data) = (text(at(value, "/source/media_type"))?, text(at(value, "/source/data"))?);
     let source = match at(value, "/source/type").as_str()? {
@@ -127,7 +127,7 @@ fn document(value: &Value) -> Option<Block> {
     Some(Block::Document(Document { source, name, cache: None, provider_data: ProviderData::default() }))
 }
 
-/// The citation that an object is.
+/// Reads a citation.
 pub(super) fn citation(wire: Json) -> Citation {
     let value = wire.value();
     let title = text(&value["title"]);
@@ -156,7 +156,7 @@ pub(super) fn citation(wire: Json) -> Citation {
         .with_wire(DIALECT, wire)
 }
 
-/// A citation for a client. Every field that strict clients want is there, the ones for sealed state empty.
+/// Writes a citation for a client. It has every field that strict clients require; those for sealed state are empty.
 pub(crate) fn write_citation(citation: &Citation) -> Option<Value> {
     let cited_text = citation.cited_text.as_deref().unwrap_or_default();
     Some(match (&citation.source, citation.location) {
@@ -192,13 +192,13 @@ pub(crate) fn write_citation(citation: &Citation) -> Option<Value> {
     })
 }
 
-/// The block that carries the state of the one behind it.
+/// Writes the block that carries the state of the block after it.
 pub(crate) fn carrier(mut sealed: Sealed) -> Value {
     sealed.note.set(BELONGS_TO, Json::of(&Neighbour::Next).unwrap_or_default());
     json!({"type": "redacted_thinking", "data": sealed.to_text()})
 }
 
-/// A call of another API's tool, for a client; `None` if this API has no such tool.
+/// Writes a call of another API's tool for a client. Returns `None` if this API has no such tool.
 pub(crate) fn write_call(call: &ProviderCall, id: &str) -> Option<Value> {
     let input = call.arguments.object();
     let name = match call.tool {
@@ -218,7 +218,7 @@ pub(crate) fn write_call(call: &ProviderCall, id: &str) -> Option<Value> {
     Some(json!({"type": "server_tool_use", "id": id, "name": name, "input": input, "caller": {"type": "direct"}}))
 }
 
-/// Its result.
+/// Writes the result of such a call. Returns `None` if this API has no such tool.
 pub(crate) fn write_result(result: &ProviderResult, id: &str) -> Option<Value> {
     let said: String = result.content.iter().filter_map(Block::as_text).collect();
     let failed = |kind: &str| {
@@ -277,11 +277,11 @@ fn write_source(source: &FoundSource) -> Option<Value> {
     }))
 }
 
-/// A search whose sources are not those of any call: what was asked is not known.
+/// Writes a search for sources that belong to no call; its query is unknown.
 pub(crate) fn write_search(sources: &[FoundSource], id: &str) -> [Value; 2] {
     let results: Value = sources.iter().filter_map(write_source).collect();
     [
-        // There are clients that refuse a search without a query.
+        // Some clients refuse a search without a query.
         json!({
             "type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": ""},
             "caller": {"type": "direct"},

@@ -1,7 +1,7 @@
-//! Thinking, in this API's words.
+//! Thinking, in this API's terms.
 //!
-//! Three mechanisms: a budget in tokens (`enabled`), the model's own measure steered by an effort (`adaptive`), and off
-//! (absent, `disabled` or `between_tools`).
+//! There are three mechanisms: a budget in tokens (`enabled`), the model's own choice guided by an effort (`adaptive`),
+//! and off (absent, `disabled` or `between_tools`).
 
 use crate::catalog::{ThinkingKind, rules_for};
 use crate::fit::{Fitted, Spelling};
@@ -27,7 +27,7 @@ fn level(effort: &str) -> Option<Level> {
     (level != Level::None && level.effort() == effort).then_some(level)
 }
 
-/// The wish that the wire's words mean.
+/// Reads what the wire's settings ask for.
 pub(super) fn read(thinking: Option<&Json>, effort: Option<&Json>, model: &str) -> Option<Thinking> {
     let effort = effort.and_then(Json::as_str).and_then(|effort| level(&effort));
     let Some(thinking) = thinking else { return effort.map(Thinking::from) };
@@ -36,7 +36,7 @@ pub(super) fn read(thinking: Option<&Json>, effort: Option<&Json>, model: &str) 
     let budget = thinking.budget_tokens.as_ref().and_then(Raw::to::<i64>);
     let (level, budget) = match (thinking.kind?.as_str(), budget) {
         ("enabled", Some(budget)) => (effort.unwrap_or_else(|| nearest_level(rule, budget)), Some(budget)),
-        // Without an effort it is the model's default; that of most is high.
+        // Without an effort it is the model's default, for most models high.
         ("enabled" | "adaptive", _) => {
             let usual = rule.default.filter(|level| *level != Level::None).unwrap_or(Level::High);
             (effort.unwrap_or(usual), None)
@@ -48,16 +48,16 @@ pub(super) fn read(thinking: Option<&Json>, effort: Option<&Json>, model: &str) 
     Some(Thinking { level: Some(level), budget, include_summary: !hidden })
 }
 
-/// What goes on the wire about thinking.
+/// The thinking settings to be sent.
 #[derive(Debug, Default)]
 pub(super) struct Sent<'a> {
     pub(super) thinking: Option<Raw<'a>>,
     pub(super) effort: Option<Raw<'a>>,
-    /// The output limit, which has the thinking in it.
+    /// The output limit, which includes the thinking.
     pub(super) max_tokens: Option<i64>,
 }
 
-/// What to send: the words of the client as long as they mean what the request asks for, else those for the setting.
+/// Chooses what to send: the client's own fields as long as they match the request, otherwise those for the setting.
 pub(super) fn write<'a>(fitted: &'a Fitted<'_>, losses: &mut Vec<Loss>) -> Sent<'a> {
     let (request, chosen) = (fitted.request, &fitted.thinking);
     let shape = request.provider_data.part(DIALECT, Part::Shape);
@@ -82,7 +82,7 @@ pub(super) fn write<'a>(fitted: &'a Fitted<'_>, losses: &mut Vec<Loss>) -> Sent<
         ThinkingSetting::On => Some(of("adaptive")),
         ThinkingSetting::Level(level) => {
             sent.effort = Some(Raw::of(level.effort()));
-            // A model that cannot be without thinking is only asked for little of it.
+            // A model that cannot turn thinking off is only asked for little of it.
             (chosen.kind == ThinkingKind::Adaptive && !wants_none).then(|| of("adaptive"))
         }
     };
@@ -92,7 +92,7 @@ pub(super) fn write<'a>(fitted: &'a Fitted<'_>, losses: &mut Vec<Loss>) -> Sent<
         ShowThinking::Show => Some("summarized".into()),
         ShowThinking::Hide => Some("omitted".into()),
     };
-    // What else the client said about thinking holds as long as the model thinks.
+    // The client's other thinking fields apply as long as the model thinks.
     if let Some(Ok(before)) = thinking.map(Json::to::<wire::Thinking<'_>>).filter(|_| chosen.thinks) {
         written.rest = before.rest;
     }

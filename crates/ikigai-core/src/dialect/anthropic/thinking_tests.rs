@@ -5,7 +5,7 @@ use super::super::testing::{losses, wire};
 use super::*;
 use crate::{Level, Request, ToolChoice};
 
-/// What a request with this wish sends: thinking, effort, max_tokens.
+/// Returns what is sent for a request with this thinking: thinking, effort, max_tokens.
 fn sent(model: &str, thinking: impl Into<Thinking>, max: Option<i64>) -> (Value, Value, Value) {
     let mut request = Request::new(model).user("Hello").thinking(thinking);
     request.max_output_tokens = max;
@@ -26,7 +26,7 @@ fn a_level_budget_is_added_to_the_room_for_the_answer() {
         ("claude-sonnet-4-5", Level::Minimal, 4096, 5120, 1024),
         ("claude-haiku-4-5", Level::High, 4096, 36_096, 32_000),
         ("claude-opus-4-1", Level::Med, 4096, 32_000, 27_904),
-        // Half of the window stays for an answer that wants all of it.
+        // Half of the output limit is left for an answer that needs all of it.
         ("claude-opus-4-1", Level::High, 32_000, 32_000, 16_000),
     ];
     for (model, level, max, max_tokens, budget) in cases {
@@ -52,7 +52,7 @@ fn an_explicit_budget_leaves_the_limit_alone_where_it_fits() {
         sent("claude-sonnet-4-5", Thinking::budget(2048), Some(4096)),
         (enabled(2048), Value::Null, json!(4096))
     );
-    // It must be below the limit; else the limit gives way.
+    // It must be below the limit; otherwise the limit is raised.
     let request = Request::new("claude-sonnet-4-5").user("Hi").thinking(Thinking::budget(8000)).max_output_tokens(4096);
     let wire = wire(&request);
     assert_eq!((&wire.body["thinking"], &wire.body["max_tokens"]), (&enabled(8000), &json!(12_096)));
@@ -178,7 +178,7 @@ fn hidden_thinking_is_asked_for_where_the_model_can_hide_it() {
     assert_eq!(shown("claude-opus-4-6"), json!({"type": "adaptive", "display": "omitted"}));
     assert_eq!(shown("claude-opus-4-7"), json!({"type": "adaptive", "display": "omitted"}));
     assert_eq!(shown("claude-sonnet-4-5"), enabled(22_016));
-    // Never beside `disabled`.
+    // Never next to `disabled`.
     let off = sent("claude-sonnet-5", Thinking::from(Level::None).hidden(), Some(20_000)).0;
     assert_eq!(off, json!({"type": "disabled"}));
 }

@@ -1,4 +1,4 @@
-//! Tokens. The wire's input count leaves the cached ones out, and its output count has the thinking in it.
+//! Token counts. The wire's input count excludes cached tokens, and its output count includes the thinking.
 
 use crate::json::wire::Raw;
 use crate::{Fields, Json, Part, ProviderTool, Usage};
@@ -12,18 +12,18 @@ const CACHE_WRITE: &str = "cache_creation_input_tokens";
 const DETAILS: &str = "output_tokens_details";
 const THINKING: &str = "thinking_tokens";
 const SERVER_TOOLS: &str = "server_tool_use";
-/// The calls of its own tools that this API counts.
+/// The server-tool calls that this API counts.
 const COUNTED: [(ProviderTool, &str); 2] =
     [(ProviderTool::WebSearch, "web_search_requests"), (ProviderTool::WebFetch, "web_fetch_requests")];
 
-/// Reads a `usage` object. What is more than counts stays in `provider_data`, field by field; `absent` in its shape lists
-/// the counts that the provider did not give.
+/// Reads a `usage` object. Whatever is not a count stays in `provider_data`, field by field; `absent` in its shape
+/// lists the missing counts.
 pub(super) fn decode(mut fields: Fields) -> Usage {
     let count = |json: &Json| json.to::<u64>().ok();
     let of = |name: &str| fields.get(name).and_then(count);
     let details: Fields = fields.get(DETAILS).and_then(|details| details.to().ok()).unwrap_or_default();
-    // The API counts the thinking inside the output. The documents that define the format show a count beside the
-    // others, on top of them.
+    // The API counts the thinking inside the output. The documents that define the format show a separate count, on top
+    // of the others.
     let inside = details.get(THINKING).and_then(count);
     let thinking = inside.or_else(|| of(THINKING)).unwrap_or(0);
     let mut usage = Usage {
@@ -46,7 +46,7 @@ pub(super) fn decode(mut fields: Fields) -> Usage {
     }
     fields.retain(|name, value| match name {
         INPUT | OUTPUT | CACHE_READ | CACHE_WRITE => count(value).is_none(),
-        // A zero is written only where one was read.
+        // A zero is written only if one was read.
         DETAILS => thinking == 0 || details.len() != 1,
         _ => true,
     });
@@ -54,7 +54,7 @@ pub(super) fn decode(mut fields: Fields) -> Usage {
     usage
 }
 
-/// Writes a `usage` object; zeros if nobody counted.
+/// Writes a `usage` object; all zeros if there are no counts.
 pub(super) fn encode(usage: Option<&Usage>) -> Raw<'static> {
     let nobody = Usage::default();
     let usage = usage.unwrap_or(&nobody);
@@ -92,7 +92,7 @@ pub(super) fn encode(usage: Option<&Usage>) -> Raw<'static> {
     }
     if rest.get(SERVER_TOOLS).is_none() {
         let count = |tool: &ProviderTool| usage.provider_calls.get(tool).copied();
-        // Clients want both, if there are any.
+        // Clients expect both or neither.
         if COUNTED.iter().any(|(tool, _)| count(tool).is_some()) {
             let ran = COUNTED.iter().map(|(tool, name)| ((*name).to_owned(), number(count(tool).unwrap_or(0))));
             rest.push(SERVER_TOOLS, ran.collect::<Fields>());

@@ -1,4 +1,4 @@
-//! What is worth knowing of an answer that passes through.
+//! Watches an answer that passes through.
 
 use serde_json::{Map, Value};
 
@@ -9,10 +9,10 @@ use crate::server::picks::{Flow, Picks, Shape, Take};
 use crate::server::{Delivery, Seen, skip};
 use crate::{Fields, FinishReason};
 
-/// How the frames begin that a stream is mostly made of.
+/// How the most frequent frames of a stream begin.
 const DELTA: &[u8] = br#"{"type":"content_block_delta""#;
 
-/// Watches one answer.
+/// The watcher of one answer.
 #[derive(Debug)]
 pub(crate) struct Watcher {
     delivery: Delivery,
@@ -25,14 +25,14 @@ pub(crate) struct Watcher {
     frame: Parts,
 }
 
-/// What the frame that is read just now says.
+/// The content of the current frame.
 #[derive(Debug, Default)]
 struct Parts {
     kind: Option<String>,
     error: Option<Box<str>>,
     id: Option<String>,
     model: Option<String>,
-    /// Present, and perhaps `null`.
+    /// Present, and possibly `null`.
     stop_reason: Option<Option<String>>,
     usage: Option<Map<String, Value>>,
     delta_usage: Option<Map<String, Value>>,
@@ -45,7 +45,7 @@ struct Parts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Frame,
-    /// The answer: the whole body, or what a stream begins with.
+    /// The answer: the whole body, or the start of a stream.
     Message,
     Delta,
     /// The content of the answer, and each block in it.
@@ -98,7 +98,7 @@ impl Picks for Watcher {
             (Place::Frame, "delta") => Take::Enter(Place::Delta),
             (Place::Frame, "content_block") => Take::Enter(Place::Block),
             (Place::Frame | Place::Message, "error") => Take::Keep(Slot::Error),
-            // A frame that has these is a whole answer.
+            // A frame with these fields is a whole answer.
             (Place::Frame | Place::Message, "id") => Take::Keep(Slot::Id),
             (Place::Frame | Place::Message, "model") => Take::Keep(Slot::Model),
             (Place::Frame | Place::Message, "content") => Take::Enter(Place::Content),
@@ -192,13 +192,13 @@ impl watch::Watcher for Watcher {
             }
             "error" => self.fail(&parts, frame),
             _ if parts.error.is_some() => self.fail(&parts, frame),
-            // Passed on, and no part of the answer.
+            // Passed on, but not part of the answer.
             _ => {}
         }
     }
 
     fn done(&mut self) {
-        // Not a frame of this dialect, and not JSON.
+        // Neither a frame of this dialect nor JSON.
         self.is_over = true;
     }
 
@@ -232,7 +232,7 @@ impl Watcher {
             return;
         }
         if self.seen.started {
-            // A proxy repeats itself, or has put a second try into the stream.
+            // A proxy repeats itself, or has put a retry into the stream.
             if parts.id == self.seen.id {
                 return;
             }
@@ -248,7 +248,7 @@ impl Watcher {
         self.take(parts);
     }
 
-    /// Takes over what is said beside the content: totals, not additions, so that what is present replaces what was.
+    /// Adopts the fields next to the content: they are totals, not increments, so new values replace old ones.
     fn take(&mut self, parts: Parts) {
         if let Some(word) = parts.stop_reason {
             self.stop_reason = word;

@@ -1,4 +1,4 @@
-//! The objects of this API, as they stand on the wire.
+//! This API's objects as they are on the wire.
 //!
 //! Fields that a struct does not name are in its `rest`.
 
@@ -40,7 +40,7 @@ wire! {
         content "content": Content<'a>,
     }
 
-    /// What is written of a content block, of the source of one, or of a tool.
+    /// The fields written for a content block, its source, or a tool.
     pub(super) struct Written<'a> {
         kind "type": Text<'a>,
         id "id": Text<'a>,
@@ -64,39 +64,39 @@ wire! {
         cache_control "cache_control": Raw<'a>,
     }
 
-    /// A wish to cache.
+    /// A cache request.
     pub(super) struct CacheControl<'a> {
         kind "type": Text<'a>,
         ttl "ttl": Text<'a>,
     }
 
-    /// Which tool to use.
+    /// The tool to use.
     pub(super) struct ToolChoice<'a> {
         kind "type": Text<'a>,
         name "name": Text<'a>,
         disable_parallel "disable_parallel_tool_use": bool,
     }
 
-    /// What is said about thinking.
+    /// The thinking settings.
     pub(super) struct Thinking<'a> {
         kind "type": Text<'a>,
         budget_tokens "budget_tokens": Raw<'a>,
         display "display": Text<'a>,
     }
 
-    /// What is said about the answer.
+    /// The settings of the answer.
     pub(super) struct OutputConfig<'a> {
         effort "effort": Raw<'a>,
         format "format": Raw<'a>,
     }
 
-    /// The form of the answer.
+    /// The format of the answer.
     pub(super) struct Format<'a> {
         kind "type": Text<'a>,
         schema "schema": Raw<'a>,
     }
 
-    /// A whole answer, and what a stream begins with.
+    /// A whole answer, or the start of a stream.
     pub(super) struct Answer<'a> {
         id "id": Text<'a>,
         kind "type": Text<'a>,
@@ -113,17 +113,17 @@ wire! {
 
 /// A content block, the source of one, or a tool.
 ///
-/// What may stand in one depends on its type, and what has no meaning there may be anything. It is therefore read as the
-/// fields that it has, in their order.
+/// Which fields are valid depends on the type, and fields without a meaning there may hold anything. It is therefore
+/// read as the list of its fields, in order.
 #[derive(Debug, Clone)]
 pub(super) enum Item<'a> {
     Read(Object<'a>),
-    /// Written, or one of the API's own kinds, which is sent as it was kept.
+    /// To be written, or one of the API's own kinds, which is sent as it was kept.
     Sent(Tagged<'a, Box<Written<'a>>>),
 }
 
 impl<'a> Item<'a> {
-    /// The fields of one that was read.
+    /// Returns the fields of an item that was read.
     pub(super) fn into_fields(self) -> Object<'a> {
         match self {
             Item::Read(fields) => fields,
@@ -131,7 +131,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// What is written of one that is not sent as it was kept.
+    /// Returns the fields of an item that is to be written, unless it is sent as it was kept.
     pub(super) fn as_written(&self) -> Option<&Written<'a>> {
         match self {
             Item::Sent(Tagged::Known(written)) => Some(written),
@@ -167,12 +167,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Item<'a> {
     }
 }
 
-/// Content that may be one text or a list of blocks.
+/// Content that may be a string or a list of blocks.
 #[derive(Debug, Clone)]
 pub(super) enum Content<'a> {
     Text(Text<'a>),
     Blocks(Vec<Item<'a>>),
-    /// Neither; nothing is made of it.
+    /// Neither; ignored.
     Odd,
 }
 
@@ -236,14 +236,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
     }
 }
 
-/// The hint in a `cache_control` that says no more than a hint can.
+/// Reads a `cache_control` as a hint, if it says no more than a hint can.
 pub(super) fn read_cache(json: &str) -> Option<CacheHint> {
     let control: CacheControl<'_> = read_str(json).ok()?;
     let plain = control.rest.is_empty() && control.kind.is_some_and(|kind| kind.as_str() == "ephemeral");
     plain.then(|| CacheHint { ttl: control.ttl.map(Text::into_string) })
 }
 
-/// A hint as `cache_control`.
+/// Writes a hint as `cache_control`.
 pub(super) fn write_cache(hint: &CacheHint) -> Raw<'static> {
     let ttl = hint.ttl.as_deref().map(Text::from);
     Raw::of(&CacheControl { kind: Some("ephemeral".into()), ttl, ..CacheControl::default() })

@@ -1,4 +1,4 @@
-//! What this wire format can express, for [`fit`](crate::fit).
+//! The abilities of this wire format, for [`fit`](crate::fit).
 
 use crate::fit::{
     Abilities, AskedBy, AutomaticCache, AutomaticTaken, Beginning, CacheMarks, FirstCharacter, FormatStrict,
@@ -6,7 +6,7 @@ use crate::fit::{
     SchemaFormat, Seeds, Stops, StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid,
 };
 
-/// What this wire format can express. What single models take of it is in their
+/// The abilities of this wire format. What each model accepts of them is in its
 /// [`ConverseFields`](crate::catalog::ConverseFields).
 pub(crate) const ABILITIES: Abilities = Abilities {
     tool_names: NameRule { longest: 64, also: "", first: FirstCharacter::Any },

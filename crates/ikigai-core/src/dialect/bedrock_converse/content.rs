@@ -1,4 +1,4 @@
-//! The blocks of an answer: wire to canonical. What is not made as it should be is kept whole.
+//! The blocks of an answer: from the wire to canonical. A malformed one is kept whole.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -12,7 +12,7 @@ use crate::{Arguments, Block, Fields, Json, Other, Part, ProviderData, ThinkingB
 use super::DIALECT;
 use super::wire::{Cited, Reasoning, ReasoningText, ToolUse};
 
-/// The type of a call of ours, which goes without saying.
+/// The type of an ordinary call, which need not be given.
 const CALL: &str = "tool_use";
 
 /// Reads a block.
@@ -20,15 +20,15 @@ pub(super) fn read(raw: &Raw<'_>, ids: &mut Ids) -> Block {
     known(raw, ids).unwrap_or_else(|| own(raw.to_json()))
 }
 
-/// A block of this dialect, kept whole.
+/// Keeps a whole block of this dialect.
 pub(super) fn own(data: Json) -> Block {
     Block::Other(Other { dialect: DIALECT, data })
 }
 
-/// A block that has a canonical form.
+/// Reads a block that has a canonical form.
 fn known(raw: &Raw<'_>, ids: &mut Ids) -> Option<Block> {
     let object: Object<'_> = raw.to()?;
-    // A block with two keys is not one that we know.
+    // A block with two keys is unknown.
     let [(kind, value)] = object.0.as_slice() else { return None };
     match kind.as_ref() {
         "text" => Some(Block::text(unescape(value.get())?)),
@@ -51,7 +51,7 @@ fn of<'a, T: Deserialize<'a>>(value: &'a RawValue) -> Option<T> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// A call without its arguments; `None` if it is of a tool that the provider runs itself, or has no name.
+/// Reads a call without its arguments. Returns `None` if the provider runs its tool itself, or it has no name.
 pub(super) fn read_call(mut call: ToolUse<'_>, ids: &mut Ids) -> Option<ToolCall> {
     if call.kind.take().is_some_and(|kind| kind.as_str() != CALL) {
         return None;
@@ -81,7 +81,7 @@ fn visible(mut reasoning: ReasoningText<'_>) -> ThinkingBlock {
     ThinkingBlock { text, provider_data }
 }
 
-/// The seal of thinking that can be read, or that there is none.
+/// Keeps the signature of visible thinking, or that there is none.
 pub(super) fn signature_state(signature: Option<String>) -> ProviderData {
     let mut data = ProviderData::default();
     match signature.filter(|signature| !signature.is_empty()) {
@@ -91,7 +91,7 @@ pub(super) fn signature_state(signature: Option<String>) -> ProviderData {
     data
 }
 
-/// Thinking that nobody can read: its bytes as base64.
+/// Keeps redacted thinking: its bytes as base64.
 pub(super) fn redacted_state(base64: String) -> ProviderData {
     let mut data = ProviderData::default();
     data.set_part(DIALECT, Part::State, "redacted_data", base64);
@@ -107,7 +107,7 @@ fn read_cited(mut cited: Cited<'_>) -> Option<Block> {
     Some(Block::Text(crate::Text { text, provider_data: extra(cited.leftovers()), ..crate::Text::default() }))
 }
 
-/// Wire fields that the format has no place for.
+/// Keeps wire fields that the format has no field for.
 pub(super) fn extra(fields: Fields) -> ProviderData {
     let mut data = ProviderData::default();
     data.extend_part(DIALECT, Part::Extra, fields);

@@ -1,4 +1,4 @@
-//! Failures: the wire's error bodies and exceptions to the canonical error.
+//! Converts the wire's error bodies and exceptions to the canonical error.
 
 use crate::dialect::WireError;
 use crate::dialect::failure::{by_status, by_words, header, plain_message, request_id, retry_after};
@@ -8,12 +8,12 @@ use crate::{Error, ErrorKind, Fields, Json, Part};
 use super::DIALECT;
 use super::wire::{Answer, Failure};
 
-/// The longest message that is kept of a body that is not an error object, and the largest error object.
+/// The longest message kept from a body that is not an error object, and the largest error object kept.
 const LIMIT: usize = 2048;
 
-/// Reads a failed HTTP answer. The body may be JSON of another shape, HTML, cut off or empty.
+/// Decodes a failed HTTP answer. The body may be JSON of another shape, HTML, truncated or empty.
 pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
-    // The type is in a header, with an address behind it.
+    // The type is in a header, followed by a URL.
     let named = header(headers, "x-amzn-errortype").and_then(|kind| kind.split(':').next());
     let mut error = match serde_json::from_str::<Fields>(body.trim()) {
         Ok(fields) => read(&fields, body, named, status),
@@ -26,7 +26,7 @@ pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], bo
     error
 }
 
-/// What a body is that is not an answer: a failure that came with a good status, or nothing that we know.
+/// Makes the error for a body that is not an answer: a failure with a successful status, or something unknown.
 pub(super) fn instead_of_answer(body: &[u8], answer: &Answer<'_>) -> Error {
     let text = String::from_utf8_lossy(body);
     let fields: Fields = serde_json::from_str(&text).unwrap_or_default();
@@ -37,7 +37,7 @@ pub(super) fn instead_of_answer(body: &[u8], answer: &Answer<'_>) -> Error {
     Error::protocol(format!("the answer has no `output`; it begins: {beginning}"))
 }
 
-/// Reads a failure that came as an event of a stream.
+/// Reads a failure received as an event of a stream.
 pub(super) fn from_event(name: &str, payload: &Json) -> Error {
     let fields: Fields = payload.to().unwrap_or_default();
     // `throttlingException`, as it is written everywhere else.
@@ -66,7 +66,7 @@ fn message(fields: &Fields) -> Option<String> {
     Some(said.into_owned())
 }
 
-/// The provider's type decides, then its words where one type means several things, then the status.
+/// Classifies by the provider's type, then by its message where a type is ambiguous, then by the status.
 fn classify(error_type: Option<&str>, message: &str, status: Option<u16>) -> ErrorKind {
     match error_type {
         Some("ValidationException") => by_words(message).unwrap_or(ErrorKind::InvalidRequest),
@@ -82,14 +82,14 @@ fn classify(error_type: Option<&str>, message: &str, status: Option<u16>) -> Err
     }
 }
 
-/// Writes a failure as this API would give it. Nobody is served in this dialect; it is what the wire command shows.
+/// Writes a failure as this API would send it. No clients are served in this dialect; the wire command shows it.
 pub(crate) fn encode_error(error: &Error) -> WireError {
     let (status, kind) = words(error.kind);
     let body = Failure { message: Some(error.message.as_str().into()), rest: Vec::new() };
     WireError { status, headers: vec![("x-amzn-errortype".to_owned(), kind.to_owned())], body: write(&body) }
 }
 
-/// This API's status and type for each kind.
+/// Returns this API's status and type for each kind.
 fn words(kind: ErrorKind) -> (u16, &'static str) {
     match kind {
         ErrorKind::Auth => (403, "UnrecognizedClientException"),
@@ -109,7 +109,7 @@ fn words(kind: ErrorKind) -> (u16, &'static str) {
     }
 }
 
-/// The HTTP status that a failure would have had, for one that comes as the first event of a stream.
+/// Returns the HTTP status that fits a failure received as the first event of a stream.
 pub(super) fn status_of(kind: ErrorKind) -> u16 {
     words(kind).0
 }

@@ -1,7 +1,7 @@
-//! What version 0.1.0 kept of Converse's answers.
+//! Reads what version 0.1.0 kept of Converse's answers.
 //!
-//! It spoke Converse as another dialect in other words, and kept its state under that dialect's name. In messages that the
-//! target itself issued, such data is read as this dialect's own, so that stored conversations go on.
+//! It treated Converse as a variant of another dialect, and kept its state under that dialect's name. In messages that
+//! the target itself issued, such data is read as this dialect's own, so that stored conversations can continue.
 
 use std::borrow::Cow;
 
@@ -13,14 +13,14 @@ use crate::{Block, Dialect, Fields, Json, Message, Other, Part, ProviderData, Re
 
 use super::DIALECT;
 
-/// The dialect whose name it went by.
+/// The dialect whose name it used.
 const FORMER: Dialect = Dialect::Anthropic;
-/// What stood before redacted thinking that is no text.
+/// The prefix of redacted thinking that is not text.
 const BYTES: &str = "base64:";
-/// The type of a block that only Converse knows.
+/// The type of a block that only Converse has.
 const OWN: &str = "converse";
 
-/// The request with what version 0.1.0 kept of the target's own answers as this dialect keeps it.
+/// Converts what version 0.1.0 kept of the target's own answers to this dialect's form.
 pub(crate) fn from_former<'a>(request: &'a Request, target: &Target<'_>) -> Cow<'a, Request> {
     let mut request = Cow::Borrowed(request);
     for index in 0..request.messages.len() {
@@ -34,9 +34,9 @@ pub(crate) fn from_former<'a>(request: &'a Request, target: &Target<'_>) -> Cow<
     request
 }
 
-/// Whether a message is the target's own and holds data under the former name.
+/// Whether a message is the target's own and has data under the former name.
 fn is_former(message: &Message, target: &Target<'_>) -> bool {
-    // Some models of the same provider do speak the other dialect, and their state is theirs.
+    // Some models of the same provider do use the other dialect, and their state belongs to it.
     let model = message.model.as_deref().unwrap_or_default();
     message.provider.as_deref() == Some(target.provider)
         && target.quirks.anthropic.leaves_out(model)
@@ -62,7 +62,7 @@ fn rename(block: &mut Block) {
 }
 
 fn move_over(data: &mut ProviderData) {
-    // Citations with a type are those of the other dialect itself.
+    // Citations with a type are the other dialect's own.
     if data.part(FORMER, Part::Extra).get("citations").is_some_and(|list| list.text().contains("\"type\"")) {
         return;
     }
@@ -76,7 +76,7 @@ fn move_over(data: &mut ProviderData) {
     }
 }
 
-/// A block that only Converse knows, in its own words.
+/// Returns a block that only Converse has, in its own form.
 fn own_block(other: &Other) -> Option<Json> {
     let mut fields: Fields = Some(other).filter(|other| other.dialect == FORMER)?.data.to().ok()?;
     match fields.str("type")?.as_ref() {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::super::testing::{CLAUDE, NOVA, body, encode, of, read};
 use crate::{LossCode, Message, user};
 
-/// An answer as version 0.1.0 wrote it to its store.
+/// Returns an answer as version 0.1.0 wrote it to its store.
 fn stored(provider: &str, model: &str) -> Message {
     let message = json!({
         "role": "assistant",
@@ -58,7 +58,7 @@ fn state_of_others_stays_behind() {
         assert!(!texts.contains("reasoningContent"), "{texts}");
         wire.losses.into_iter().map(|loss| loss.code).collect::<Vec<_>>()
     };
-    // Another provider, another model, and a model that really spoke the other dialect.
+    // Another provider, another model, and a model that really used the other dialect.
     for (provider, model) in [
         ("anthropic", "us.amazon.nova-lite-v1:0"),
         ("bedrock", "us.amazon.nova-pro-v1:0"),

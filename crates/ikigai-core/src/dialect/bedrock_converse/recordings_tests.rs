@@ -1,5 +1,5 @@
-//! What the provider really sent and took, read from outside of the project: what an answer means, and that its request
-//! can be written.
+//! Recordings of what the provider really sent and accepted, from outside the project: what an answer means, and that
+//! its request can be written.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ fn exchanges() -> Vec<Value> {
     paths.iter().map(|path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()).collect()
 }
 
-/// The text of a recorded stream, out of its binary frames.
+/// Extracts the text of a recorded stream from its binary frames.
 fn text_of(exchange: &Value) -> Option<String> {
     let bytes = STANDARD.decode(exchange["response"]["eventstream_b64"].as_str()?).unwrap();
     let mut rest = bytes.as_slice();
@@ -40,7 +40,7 @@ fn text_of(exchange: &Value) -> Option<String> {
     Some(text)
 }
 
-/// The name of the event or the exception; all headers here are texts.
+/// Returns the name of the event or the exception; all headers here are strings.
 fn event_name(mut headers: &[u8]) -> String {
     while let [length, rest @ ..] = headers {
         let (name, rest) = rest.split_at(usize::from(*length));
@@ -69,7 +69,7 @@ fn answer(exchange: &Value) -> Result<Response, Error> {
     decode(&recorded["body"])
 }
 
-/// An answer in the words of `expected.jsonl`.
+/// Summarises an answer in the form of `expected.jsonl`.
 fn summary(response: &Response) -> Value {
     let calls: Vec<Value> =
         response.tool_calls().map(|call| json!({"name": call.name, "arguments": call.arguments.object()})).collect();
@@ -158,7 +158,7 @@ fn a_whole_answer_is_the_same_as_a_stream() {
     assert!(recordings().is_none() || count == 74, "{count}");
 }
 
-/// Blocks of a recorded request in the canonical format; a cache point belongs to the block before.
+/// Converts blocks of a recorded request to the canonical format; a cache mark belongs to the block before it.
 fn canonical(content: &Value) -> Value {
     let mut blocks: Vec<Value> = Vec::new();
     for block in content.as_array().unwrap() {
@@ -201,7 +201,7 @@ fn canonical(content: &Value) -> Value {
     Value::Array(blocks)
 }
 
-/// A recorded request in the canonical format.
+/// Converts a recorded request to the canonical format.
 fn asked(recorded: &Map<String, Value>, model: &str) -> Request {
     let mut request = json!({"model": model, "provider_data": {"bedrock-converse": {"extra": {}}}});
     for (key, value) in recorded {
@@ -266,20 +266,20 @@ fn asked(recorded: &Map<String, Value>, model: &str) -> Request {
     serde_json::from_value(request).unwrap()
 }
 
-/// The same, whichever of the forms it was written in that mean the same.
+/// Normalises a body that may have been written in any of several equivalent forms.
 fn plain(mut body: Value) -> Value {
     let fields = body.as_object_mut().unwrap();
     fields.retain(|_, value| {
         !(value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty))
     });
     if let Some(config) = fields.get_mut("toolConfig").and_then(Value::as_object_mut) {
-        // A free choice is what there is without a word.
+        // A free choice is the default.
         config.retain(|key, value| key != "toolChoice" || *value != json!({"auto": {}}));
     }
     if let Some(definition) = fields.get_mut("outputConfig") {
         let definition = definition["textFormat"]["structure"]["jsonSchema"].as_object_mut().unwrap();
         let mut schema: Value = serde_json::from_str(definition["schema"].as_str().unwrap()).unwrap();
-        // What `fit` takes out of schemas, because not every API of these models takes it.
+        // What `fit` removes from schemas, because not every API of these models accepts it.
         for property in schema["properties"].as_object_mut().unwrap().values_mut() {
             property.as_object_mut().unwrap().shift_remove("minLength");
         }
@@ -301,7 +301,7 @@ fn every_request_can_be_written() {
         request.stream = path.ends_with("-stream").then_some(true);
         let route = registry.route(&ModelName::new("bedrock-converse", model)).unwrap();
         let wire = DIALECT.encode_request(&request, &route.target(), &Limits::default()).unwrap();
-        // A name that only the recording has, with a sign in it that Converse would refuse.
+        // A name that only the recording has, with a character in it that Converse would refuse.
         let wanted = recorded["body"].to_string().replace("document-REDACTED_1", "document-REDACTED 1");
         let (wanted, got) =
             (plain(serde_json::from_str(&wanted).unwrap()), plain(serde_json::from_slice(&wire.body).unwrap()));
@@ -318,7 +318,7 @@ fn every_request_can_be_written() {
     assert!(recordings().is_none() || count == 82, "{count}");
 }
 
-/// What goes back of a recorded answer: all of it, without types that are the default.
+/// Returns what is sent back of a recorded answer: all of it, without default types.
 fn goes_back(content: &Value) -> Value {
     let mut blocks = content.clone();
     let calls = blocks.as_array_mut().unwrap().iter_mut();

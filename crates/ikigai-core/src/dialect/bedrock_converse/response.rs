@@ -1,4 +1,4 @@
-//! Whole answers: wire to canonical.
+//! Whole answers: from the wire to canonical.
 
 use crate::json::wire::{Leftovers as _, Raw, Text, read_answer};
 use crate::wire::Ids;
@@ -7,15 +7,15 @@ use crate::{Error, Fields, FinishReason, Part, Response};
 use super::wire::Answer;
 use super::{DIALECT, content, error, usage};
 
-/// The word for why an answer ended, among the fields that are kept.
+/// The finish reason's name among the fields that are kept.
 const STOP_REASON: &str = "stopReason";
-/// What a model says in the words of its own API.
+/// A model's response fields from its own API.
 const OF_MODEL: &str = "additionalModelResponseFields";
 
-/// Reads an answer.
+/// Decodes an answer.
 ///
 /// # Errors
-/// The failure that the body is, whatever its status; or that it is not an answer at all.
+/// Returns the failure in the body, whatever its status, or an error if the body is not an answer.
 pub(crate) fn decode_response(body: &[u8], ids: &mut Ids) -> Result<Response, Error> {
     let mut answer: Answer<'_> = read_answer(body)?;
     let Some(mut output) = answer.output.take() else {
@@ -42,7 +42,7 @@ pub(crate) fn decode_response(body: &[u8], ids: &mut Ids) -> Result<Response, Er
     Ok(response)
 }
 
-/// What an answer says that the format has no field for, in one order, whether it comes whole or as a stream.
+/// Returns the fields without canonical equivalents, in the same order for whole and streamed answers.
 pub(super) fn kept(word: Option<String>, mut rest: Fields) -> Fields {
     let mut kept = Fields::default();
     if let Some(word) = word {
@@ -55,10 +55,10 @@ pub(super) fn kept(word: Option<String>, mut rest: Fields) -> Fields {
     kept
 }
 
-/// What the provider's word means.
+/// Translates the provider's stop reason.
 pub(super) fn finish(word: Option<&str>, has_calls: bool) -> FinishReason {
     match word {
-        // Some models say `end_turn` after calls, too.
+        // Some models also send `end_turn` after calls.
         Some("end_turn") if has_calls => FinishReason::ToolUse,
         Some("end_turn" | "stop_sequence" | "pause_turn") => FinishReason::Stop,
         Some("max_tokens" | "model_context_window_exceeded") => FinishReason::Length,

@@ -28,7 +28,7 @@ fn an_answer_is_read_whole() {
     assert_eq!((response.thinking().as_str(), response.text().as_str()), ("Hm.", "Hello."));
     let call = response.tool_calls().next().unwrap();
     assert_eq!((call.id.as_str(), call.name.as_str(), call.arguments.text()), ("t1", "wave", r#"{"hands":2.1}"#));
-    // Whatever the word says, calls wait for their results.
+    // Whatever the stop reason says, calls wait for their results.
     assert_eq!(response.finish_reason, FinishReason::ToolUse);
     let usage = response.usage.as_ref().unwrap();
     assert_eq!((usage.prompt_tokens(), usage.output_tokens, usage.total_tokens()), (17, 5, 22));
@@ -74,7 +74,7 @@ fn what_is_not_an_answer_is_an_error() {
     }
 }
 
-/// Law 1: what an answer says goes back as it came, what nobody knows included.
+/// Law 1: the content of an answer is sent back unchanged, including unknown blocks.
 #[test]
 fn blocks_go_back_as_they_came() {
     let content = json!([
@@ -201,7 +201,7 @@ proptest! {
         let _ = CONVERSE.decode_response(&bytes, &mut Ids::default(), &Limits::default());
         let _ = CONVERSE.decode_error(Some(400), &[], &String::from_utf8_lossy(&bytes));
         events_of(CONVERSE, &String::from_utf8_lossy(&bytes));
-        // And those that are nearly right.
+        // And nearly right ones.
         let mut spoiled = body.to_string().into_bytes();
         let place = at % spoiled.len();
         spoiled[place] = *bytes.first().unwrap_or(&b'0');

@@ -1,4 +1,4 @@
-//! What the tests of this dialect share.
+//! Helpers for the tests of this dialect.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ pub(super) const NOVA: &str = "bedrock:us.amazon.nova-lite-v1:0";
 pub(super) const CLAUDE: &str = "bedrock-converse:us.anthropic.claude-sonnet-4-5-20250929-v1:0";
 pub(super) const LLAMA: &str = "bedrock:us.meta.llama4-maverick-17b-instruct-v1:0";
 
-/// A request as it goes to a model by its name.
+/// Encodes a request for a model by its name.
 pub(super) fn encode(model: &str, mut request: Request) -> WireRequest {
     let registry = Registry::shared();
     let name: ModelName = registry.parse(model).unwrap();
@@ -23,14 +23,14 @@ pub(super) fn encode(model: &str, mut request: Request) -> WireRequest {
     DIALECT.encode_request(&request, &route.target(), &Limits::default()).unwrap()
 }
 
-/// The body, if nothing is lost.
+/// Returns the body, if nothing is lost.
 pub(super) fn body(model: &str, request: Request) -> Value {
     let wire = encode(model, request);
     assert_eq!(wire.losses, []);
     read(&wire)
 }
 
-/// The body as JSON.
+/// Returns the body as JSON.
 pub(super) fn read(wire: &WireRequest) -> Value {
     serde_json::from_slice(&wire.body).unwrap()
 }
@@ -39,12 +39,12 @@ pub(super) fn told(wire: &WireRequest) -> Vec<String> {
     wire.losses.iter().map(ToString::to_string).collect()
 }
 
-/// A request with these messages.
+/// Makes a request with these messages.
 pub(super) fn of(messages: Vec<Message>) -> Request {
     Request { messages, ..Request::default() }
 }
 
-/// An answer.
+/// Reads an answer.
 pub(super) fn decode(body: &Value) -> Result<Response, Error> {
     DIALECT.decode_response(body.to_string().as_bytes(), &mut Ids::seeded(7), &Limits::default())
 }
@@ -52,17 +52,17 @@ pub(super) fn decode(body: &Value) -> Result<Response, Error> {
 /// A member of the union of events.
 pub(super) type Member = (&'static str, Value);
 
-/// Events as the text of a stream.
+/// Writes events as the text of a stream.
 pub(super) fn sse(members: &[(impl AsRef<str>, Value)]) -> String {
     members.iter().map(|(name, payload)| format!("data: {}\n\n", json!({name.as_ref(): payload}))).collect()
 }
 
-/// The canonical events, whose order is checked.
+/// Returns the canonical events, whose order is checked.
 pub(super) fn events(members: &[(impl AsRef<str>, Value)]) -> Vec<Event> {
     testing::events_of(DIALECT, &sse(members))
 }
 
-/// The answer that such events make, between its start and its end.
+/// Returns the answer that such events make up, between its start and its end.
 pub(super) fn answer(middle: &[Member]) -> Response {
     let mut members = vec![("messageStart", json!({"role": "assistant"}))];
     members.extend(middle.iter().cloned());
@@ -78,7 +78,7 @@ pub(super) fn stop(index: u64) -> Member {
     ("contentBlockStop", json!({"contentBlockIndex": index}))
 }
 
-/// A whole answer as a stream would bring it.
+/// Returns a whole answer as it would be streamed.
 pub(super) fn as_stream(body: &Value) -> Vec<Member> {
     let mut members = vec![("messageStart", json!({"role": "assistant", "p": "abc"}))];
     for (index, block) in body["output"]["message"]["content"].as_array().unwrap().iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Thinking: each maker's models are asked in their own words, which stand in `additionalModelRequestFields`.
+//! Thinking: each maker's models have their own settings, which are in `additionalModelRequestFields`.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::fit::Fitted;
 use crate::thinking::{ShowThinking, ThinkingSetting};
 use crate::{Fields, Level};
 
-/// Adds what is said about thinking.
+/// Adds the thinking settings.
 pub(super) fn write(fitted: &Fitted<'_>, additional: &mut Fields) {
     let setting = fitted.thinking.setting;
     match (fitted.target.rules.converse, setting) {
@@ -20,7 +20,7 @@ pub(super) fn write(fitted: &Fitted<'_>, additional: &mut Fields) {
             additional.set("reasoning_effort", level.effort());
         }
         (ConverseFields::ReasoningConfig, ThinkingSetting::On) => additional.set("reasoning_config", "high"),
-        // For these, silence is how it is said; `fit` has told where nothing can be.
+        // For these, nothing is sent; `fit` has reported what cannot be expressed.
         (
             ConverseFields::Nothing
             | ConverseFields::Nova
@@ -31,7 +31,7 @@ pub(super) fn write(fitted: &Fitted<'_>, additional: &mut Fields) {
     }
 }
 
-/// The words of Anthropic's own API: a budget (`enabled`), the model's own measure with an effort (`adaptive`), or off.
+/// Writes Anthropic's own settings: a budget (`enabled`), the model's own choice with an effort (`adaptive`), or off.
 fn write_claude(fitted: &Fitted<'_>, additional: &mut Fields) {
     let chosen = &fitted.thinking;
     let wish = fitted.request.thinking.as_ref();
@@ -42,7 +42,7 @@ fn write_claude(fitted: &Fitted<'_>, additional: &mut Fields) {
         ThinkingSetting::BetweenTools => Some(json!({"type": "between_tools"})),
         ThinkingSetting::Budget(tokens) => Some(json!({"type": "enabled", "budget_tokens": tokens})),
         ThinkingSetting::On => Some(json!({"type": "adaptive"})),
-        // A model that cannot be without thinking is only asked for little of it.
+        // A model that cannot turn thinking off is only asked for little of it.
         ThinkingSetting::Level(_) => {
             (chosen.kind == ThinkingKind::Adaptive && !wants_none).then(|| json!({"type": "adaptive"}))
         }

@@ -1,4 +1,4 @@
-//! Tokens. The wire's input count leaves the cached ones out; its output count has the thinking in it.
+//! Token counts. The wire's input count excludes cached tokens; its output count includes the thinking.
 
 use crate::{Fields, Json, Part, Usage};
 
@@ -10,8 +10,7 @@ const CACHE_READ: &str = "cacheReadInputTokens";
 const CACHE_WRITE: &str = "cacheWriteInputTokens";
 const TOTAL: &str = "totalTokens";
 
-/// Reads a `usage` object. What is more than the counts stays in `provider_data`, and so does a total that is not their
-/// sum.
+/// Reads a `usage` object. Whatever is not a count stays in `provider_data`, and so does a total that is not their sum.
 pub(super) fn decode(mut fields: Fields) -> Usage {
     let number = |json: &Json| json.to::<u64>().ok();
     let of = |name: &str| fields.get(name).and_then(number);

@@ -1,4 +1,4 @@
-//! The wire's objects. Each keeps the fields that it does not know.
+//! The wire's objects. Each keeps unknown fields.
 
 use serde::de::Deserializer;
 use serde::ser::Serializer;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::json::tagged::Tagged;
 use crate::json::wire::{Raw, Text};
 
-/// A block in a request: one that is written here, or one of the wire's own, whole.
+/// A block in a request: one written here, or one of the wire's own, kept whole.
 pub(super) type Content<'a> = Tagged<'a, Block<'a>>;
 
 wire! {
@@ -21,13 +21,13 @@ wire! {
         additional "additionalModelRequestFields": Raw<'a>,
     }
 
-    /// A message, as it is sent.
+    /// A message to be sent.
     pub(super) struct Message<'a> {
         role "role": Text<'a>,
         content "content": Written<'a>,
     }
 
-    /// The parameters of every model.
+    /// The parameters common to all models.
     pub(super) struct Inference<'a> {
         max_tokens "maxTokens": i64,
         temperature "temperature": f64,
@@ -35,7 +35,7 @@ wire! {
         stop "stopSequences": Vec<Text<'a>>,
     }
 
-    /// The tools and the choice among them.
+    /// Tools and tool choice.
     pub(super) struct ToolConfig<'a> {
         tools "tools": Vec<Raw<'a>>,
         choice "toolChoice": Raw<'a>,
@@ -47,7 +47,7 @@ wire! {
         cache_point "cachePoint": CachePoint<'a>,
     }
 
-    /// What a tool is.
+    /// A tool's definition.
     pub(super) struct ToolSpec<'a> {
         name "name": Text<'a>,
         description "description": Text<'a>,
@@ -60,30 +60,30 @@ wire! {
         json "json": Raw<'a>,
     }
 
-    /// The form of the answer.
+    /// The format of the answer.
     pub(super) struct Output<'a> {
         text "textFormat": TextFormat<'a>,
     }
 
-    /// The form of a text.
+    /// The format of text.
     pub(super) struct TextFormat<'a> {
         kind "type": Text<'a>,
         structure "structure": Structure<'a>,
     }
 
-    /// What a text has to be.
+    /// The required structure of a text.
     pub(super) struct Structure<'a> {
         schema "jsonSchema": Definition<'a>,
     }
 
-    /// A schema, which is a text inside the JSON.
+    /// A schema, as a string inside the JSON.
     pub(super) struct Definition<'a> {
         name "name": Text<'a>,
         description "description": Text<'a>,
         schema "schema": Text<'a>,
     }
 
-    /// A block. Only one of the fields is there.
+    /// A block. Only one of the fields is present.
     pub(super) struct Block<'a> {
         text "text": Text<'a>,
         image "image": Media<'a>,
@@ -102,13 +102,13 @@ wire! {
         source "source": Source<'a>,
     }
 
-    /// Where the bytes of a picture or a document are.
+    /// The location of the bytes of a picture or a document.
     pub(super) struct Source<'a> {
         bytes "bytes": Text<'a>,
         stored "s3Location": Location<'a>,
     }
 
-    /// A place in Amazon's store.
+    /// A location in Amazon's storage.
     pub(super) struct Location<'a> {
         uri "uri": Text<'a>,
     }
@@ -121,26 +121,26 @@ wire! {
         kind "type": Text<'a>,
     }
 
-    /// What a tool answered.
+    /// A tool's result.
     pub(super) struct ToolResult<'a> {
         id "toolUseId": Text<'a>,
         content "content": Written<'a>,
         status "status": Text<'a>,
     }
 
-    /// Thinking. Only one of the fields is there.
+    /// Thinking. Only one of the fields is present.
     pub(super) struct Reasoning<'a> {
         text "reasoningText": ReasoningText<'a>,
         redacted "redactedContent": Text<'a>,
     }
 
-    /// Thinking that can be read.
+    /// Visible thinking.
     pub(super) struct ReasoningText<'a> {
         text "text": Text<'a>,
         signature "signature": Text<'a>,
     }
 
-    /// A text with citations.
+    /// Text with citations.
     pub(super) struct Cited<'a> {
         content "content": Vec<CitedText<'a>>,
     }
@@ -150,7 +150,7 @@ wire! {
         text "text": Text<'a>,
     }
 
-    /// The wish to cache what stands before it.
+    /// A mark to cache everything before it.
     pub(super) struct CachePoint<'a> {
         kind "type": Text<'a>,
         ttl "ttl": Text<'a>,
@@ -163,7 +163,7 @@ wire! {
         usage "usage": Raw<'a>,
     }
 
-    /// What an answer says.
+    /// The output of an answer.
     pub(super) struct AnswerOutput<'a> {
         message "message": AnswerMessage<'a>,
     }
@@ -174,7 +174,7 @@ wire! {
         content "content": Vec<Raw<'a>>,
     }
 
-    /// An event of a stream: all fields that one may have.
+    /// An event of a stream: the fields of all types.
     pub(super) struct Event<'a> {
         index "contentBlockIndex": u64,
         start "start": Raw<'a>,
@@ -182,7 +182,7 @@ wire! {
         role "role": Text<'a>,
         stop_reason "stopReason": Text<'a>,
         usage "usage": Raw<'a>,
-        /// Filler, against those who guess from the lengths of frames.
+        /// Padding against guesses by frame length.
         filler "p": Raw<'a>,
     }
 
@@ -212,7 +212,7 @@ wire! {
     }
 }
 
-/// The blocks of a message or of a tool's result, as they are sent.
+/// The blocks of a message or of a tool's result, to be sent.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Written<'a>(pub(super) Vec<Content<'a>>);
 

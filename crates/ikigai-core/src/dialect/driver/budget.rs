@@ -1,4 +1,4 @@
-//! What a stream may add up to.
+//! A limit on the total size of a stream.
 
 use std::mem::size_of;
 
@@ -6,26 +6,26 @@ use crate::dialect::weight::{Weigh as _, whole};
 use crate::limits::limit_reached;
 use crate::{Block, Error, Event, Limits};
 
-/// What the events of a stream have added up to so far, in the hands of whoever collects them.
+/// What the events of a stream have added up to so far, once collected.
 #[derive(Debug)]
 pub(super) struct Budget {
     limits: Limits,
-    /// How many blocks have begun, and how many of them have not ended.
+    /// How many blocks have begun, and how many of them are still open.
     blocks: usize,
     open: usize,
     /// How many bytes they hold.
     content: usize,
-    /// How many values the arguments of calls hold.
+    /// How many values the calls' arguments hold.
     values: usize,
-    /// How many bytes had come when the reader was last looked into, and what it held then.
+    /// How many bytes had been read when the reader was last checked, and how much it held then.
     looked_at: usize,
     held: usize,
 }
 
-/// After this share of what it may hold the reader is looked into, and again when there is half as much more as it held.
+/// The reader is checked after this share of the limit on its size, and again after half as many bytes as it held.
 const SHARE: usize = 32;
 
-/// How many bytes may be said about the tokens of an answer. They may be said anew in every event, in full.
+/// The most bytes of token counts in an event. Every event may repeat them in full.
 const MOST_COUNTS: usize = 16 << 10;
 
 impl Budget {
@@ -33,12 +33,12 @@ impl Budget {
         Budget { limits: *limits, blocks: 0, open: 0, content: 0, values: 0, looked_at: 0, held: 0 }
     }
 
-    /// Counts an event.
+    /// Counts an event against the limits.
     #[inline]
     pub(super) fn take(&mut self, event: &Event) -> Result<(), Error> {
         match event {
             Event::TextDelta { text, .. } | Event::ThinkingDelta { text, .. } => self.hold(text.len()),
-            // The decoder keeps them as well, for the end of the call.
+            // The decoder also keeps them, for the end of the call.
             Event::ToolCallDelta { arguments, .. } => self.hold(2 * arguments.len()),
             Event::BlockStart { block, .. } => self.open(block.weight()),
             Event::ToolCallStart { id, name, provider_data, .. } => {
@@ -46,10 +46,10 @@ impl Budget {
             }
             Event::BlockReplaced { block, .. } => self.hold(block.weight()),
             Event::Citation { citation, .. } => self.hold(whole(citation.as_ref())),
-            // They take the place of those before them.
+            // They replace any earlier ones.
             Event::Sources { sources } => self.limits.check_content(self.content.saturating_add(sources.weight())),
             Event::ToolCallDone { arguments, provider_data, .. } => {
-                // Some wires bring them whole, without deltas.
+                // Some wires send them whole, without deltas.
                 self.close(arguments.text().len() + provider_data.weight())?;
                 self.limits.check_arguments(arguments, &mut self.values)
             }
@@ -62,7 +62,7 @@ impl Budget {
         }
     }
 
-    /// Checks what the reader holds, from time to time. `bytes` have come so far.
+    /// Checks from time to time how much the reader holds. `bytes` have been read so far.
     #[inline]
     pub(super) fn look_into(&mut self, bytes: usize, held: impl FnOnce() -> usize) -> Result<(), Error> {
         if bytes - self.looked_at <= (self.limits.body / SHARE).max(self.held / 2) {

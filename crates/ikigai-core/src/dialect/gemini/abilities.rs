@@ -1,4 +1,4 @@
-//! What this wire format can express, for [`fit`](crate::fit).
+//! The abilities of this wire format, for [`fit`](crate::fit).
 
 use crate::fit::{
     Abilities, AskedBy, Beginning, CacheMarks, FirstCharacter, FormatStrict, IdCharacters, IdRule, JsonMode, NameRule,
@@ -6,7 +6,7 @@ use crate::fit::{
     SystemMessages, ThinkingBack, ThinkingWire,
 };
 
-/// What this wire format can express.
+/// The abilities of this wire format.
 pub(crate) const ABILITIES: Abilities = Abilities {
     tool_names: NameRule { longest: 64, also: ".:", first: FirstCharacter::Letter },
     call_ids: IdRule { longest: usize::MAX, characters: IdCharacters::Any, repeats: Repeats::Taken },

@@ -1,8 +1,8 @@
-//! One part of a content, and the block that it is.
+//! Conversion between parts of a content and blocks.
 //!
-//! A part has exactly one data member (`text`, `inlineData`, `functionCall`, …) and perhaps siblings that describe it.
-//! Executed code and a hosted tool's trace are calls and results that keep their part (`hosted.rs`). A part that is none of
-//! ours, such as a video, is kept whole as a block of this dialect.
+//! A part has exactly one data member (`text`, `inlineData`, `functionCall`, …) and possibly siblings that describe it.
+//! Executed code and the trace of a hosted tool are calls and results that keep their part (`hosted.rs`). An unknown
+//! part, such as a video, is kept whole as a block of this dialect.
 
 use std::borrow::Cow;
 
@@ -25,15 +25,15 @@ use crate::{
     ThinkingBlock, ToolCall,
 };
 
-/// In the state: the thought signature of the part that the block was.
+/// In the state: the thought signature of the block's part.
 pub(super) const SIGNATURE: &str = "thought_signature";
-/// In the shape: the wire gave no id, so the block's id is ours and never sent.
+/// In the shape: the wire had no id, so the block's id is ours and never sent.
 pub(super) const GENERATED: &str = "generated_id";
 /// In the shape: the call came without `args`.
 const NO_ARGS: &str = "no_args";
-/// In the shape: how the data was written, where that was not padded standard base64.
+/// In the shape: how the data was written, if not as padded standard base64.
 const BASE64: &str = "base64";
-/// In the shape: how several text parts made one block, as their lengths in bytes.
+/// In the shape: how several text parts formed one block, as their lengths in bytes.
 const SPLIT: &str = "split";
 
 /// The data members that are kept whole.
@@ -47,10 +47,10 @@ const KEPT_WHOLE: [&str; 8] = [
     "tool_call",
     "tool_response",
 ];
-/// The data members that are objects: fields of theirs that are not understood are kept below their names.
+/// The data members that are objects: their unknown fields are kept under their names.
 const OBJECTS: [&str; 4] = ["inlineData", "fileData", "functionCall", "functionResponse"];
 
-/// Says what is wrong with a part that a client wrote.
+/// Returns what is wrong with a client's part, if anything.
 pub(super) fn fault(part: &Part<'_>) -> Option<&'static str> {
     if part.inline_data.as_ref().is_some_and(|media| media.data.is_none()) {
         return Some("inlineData.data is missing");
@@ -66,7 +66,7 @@ pub(super) fn fault(part: &Part<'_>) -> Option<&'static str> {
     odd.then_some("functionCall.args must be an object")
 }
 
-/// The block that a part is. A call or a result without an id gets none here: the caller knows the conversation.
+/// Converts a part to a block. A call or a result without an id gets none here: the caller knows the conversation.
 pub(super) fn decode(mut part: Part<'_>) -> Block {
     let members = [
         part.text.is_some(),
@@ -113,7 +113,7 @@ fn other(part: &Part<'_>) -> Block {
 /// Whether the format has a block for the part's data.
 fn fits(part: &Part<'_>) -> bool {
     let media = part.inline_data.as_ref().or(part.file_data.as_ref());
-    // A picture that the model drew while thinking is not a part of the answer.
+    // A picture drawn while thinking is not part of the answer.
     let shown = |media: &Media<'_>| {
         part.thought != Some(true) && !matches!(kind_of(media.mime_type.as_ref()), MediaKind::Video)
     };
@@ -131,7 +131,7 @@ fn text_block(text: Text<'_>, thought: &mut Option<bool>) -> Block {
     Block::Text(crate::Text { text, ..crate::Text::default() })
 }
 
-/// What a media type is a block of.
+/// The kind of block for a media type.
 enum MediaKind {
     Image,
     Audio,
@@ -183,7 +183,7 @@ fn media_block(mut media: Media<'_>, member: &str, data: &mut ProviderData, left
     block
 }
 
-/// Is the address one of a file that was given to the provider, and not one that anybody can fetch?
+/// Whether the URL is that of a file uploaded to the provider, not one that anyone can fetch.
 fn is_uploaded(uri: &str) -> bool {
     !uri.starts_with("http") || (uri.contains("googleapis.com/") && uri.contains("/files/"))
 }
@@ -203,7 +203,7 @@ fn call_block(mut call: FunctionCall<'_>, data: &mut ProviderData, left: &mut Le
     Block::ToolCall(ToolCall { id, name, arguments, ..ToolCall::default() })
 }
 
-/// The id, or an empty text: an empty id on the wire is as good as none, and stays there.
+/// Takes the id, or an empty string: an empty id on the wire is as good as none, and stays there.
 pub(super) fn take_id(id: &mut Option<Text<'_>>) -> String {
     id.take_if(|id| !id.as_str().is_empty()).map(Text::into_string).unwrap_or_default()
 }
@@ -219,20 +219,20 @@ pub(super) fn named(mut block: Block, ids: &mut Ids) -> Block {
     block
 }
 
-/// Notes how many text parts made a block.
+/// Notes how many text parts formed a block.
 pub(super) fn note_split(block: &mut Block, lengths: &[usize]) {
     if let Some(data) = block.provider_data_mut() {
         data.set_part(DIALECT, DataPart::Shape, SPLIT, Json::of(lengths).unwrap_or_default());
     }
 }
 
-/// A text part: of an answer, or of thoughts.
+/// Makes a text part, of an answer or of thoughts.
 pub(super) fn text(text: &str, kind: BlockKind) -> Part<'_> {
     let thought = (kind == BlockKind::Thinking).then_some(true);
     Part { text: Some(text.into()), thought, ..Part::default() }
 }
 
-/// A text in the parts that it came in.
+/// Makes the parts of a text, as it was received.
 pub(super) fn texts<'a>(whole: &'a str, kind: BlockKind, data: &ProviderData) -> Vec<Part<'a>> {
     let lengths = data.part(DIALECT, DataPart::Shape).get(SPLIT).and_then(|lengths| lengths.to::<Vec<usize>>().ok());
     match lengths.and_then(|lengths| pieces(whole, &lengths)) {
@@ -241,7 +241,7 @@ pub(super) fn texts<'a>(whole: &'a str, kind: BlockKind, data: &ProviderData) ->
     }
 }
 
-/// The text cut as noted; `None` if the note does not fit it any more.
+/// Cuts the text as noted. Returns `None` if the note no longer fits it.
 fn pieces<'a>(text: &'a str, lengths: &[usize]) -> Option<Vec<&'a str>> {
     let mut rest = text;
     let mut pieces = Vec::with_capacity(lengths.len());
@@ -253,13 +253,13 @@ fn pieces<'a>(text: &'a str, lengths: &[usize]) -> Option<Vec<&'a str>> {
     (rest.is_empty() && !pieces.is_empty()).then_some(pieces)
 }
 
-/// The id of a call as the wire has it: not if it is ours.
+/// Returns a call's id for the wire, unless it is one of ours.
 pub(super) fn wire_id(call: &ToolCall) -> Option<&str> {
     let generated = call.provider_data.part(DIALECT, DataPart::Shape).flag(GENERATED);
     Some(call.id.as_str()).filter(|id| !id.is_empty() && !generated)
 }
 
-/// A call with these arguments; with none if they are cut off.
+/// Makes a call with these arguments, or without any if they are cut off.
 pub(super) fn call<'a>(call: &'a ToolCall, args: Option<Cow<'a, RawValue>>, id: Option<&'a str>) -> Part<'a> {
     let args = args.unwrap_or_else(|| Raw::of(&crate::Fields::default()).0);
     let no_args = call.provider_data.part(DIALECT, DataPart::Shape).flag(NO_ARGS) && args.get() == "{}";
@@ -272,7 +272,7 @@ pub(super) fn call<'a>(call: &'a ToolCall, args: Option<Cow<'a, RawValue>>, id: 
     Part { call: Some(Box::new(function)), ..Part::default() }
 }
 
-/// An image, a document or a sound; an error says why it cannot be sent.
+/// Makes the part for an image, a document or audio. Returns why if it cannot be sent.
 pub(super) fn media<'a>(block: &'a Block, spelling: Spelling) -> Result<Part<'a>, &'static str> {
     let (source, name, data) = match block {
         Block::Image(image) => (&image.source, None, &image.provider_data),
@@ -288,7 +288,7 @@ pub(super) fn media<'a>(block: &'a Block, spelling: Spelling) -> Result<Part<'a>
             return Err("it is not a medium");
         }
     };
-    // The API takes names of documents from nobody but those who gave them before.
+    // The API refuses names of documents, except in requests that came with them.
     let name = name.filter(|_| spelling == Spelling::AsItCame).map(Text::from);
     let (mime_type, bytes, uri) = match source {
         Source::Base64 { media_type, data: bytes } => {
@@ -300,7 +300,7 @@ pub(super) fn media<'a>(block: &'a Block, spelling: Spelling) -> Result<Part<'a>
             Some((media_type, bytes)) => (Some(media_type), Some(bytes.into()), None),
             None => (media_type.as_deref(), None, Some(url.as_str())),
         },
-        // A bare id names a file of some other API.
+        // A bare id is that of a file in some other API.
         Source::File { id, .. } if !id.contains("://") && !id.starts_with("files/") => {
             return Err("it is a file of another provider, which this one cannot read");
         }
@@ -321,13 +321,13 @@ fn guess(uri: &str) -> Option<&'static str> {
     by_name(uri.split(['?', '#']).next().unwrap_or(uri))
 }
 
-/// A part that was kept whole; `None` if it is not an object.
+/// Makes a part of one that was kept whole. Returns `None` if it is not an object.
 pub(super) fn whole(other: &Other) -> Option<Part<'_>> {
     let Object(rest) = other.data.to().ok()?;
     Some(Part { rest, ..Part::default() })
 }
 
-/// Puts a part's own siblings back, and its spelling where that is wanted.
+/// Restores a part's own siblings, and its spelling if requested.
 pub(super) fn dress<'a>(part: &mut Part<'a>, data: &'a ProviderData, spelling: Spelling) {
     if data.part(DIALECT, DataPart::Extra).is_empty() && data.part(DIALECT, DataPart::Shape).is_empty() {
         return;
@@ -348,12 +348,12 @@ pub(super) fn dress<'a>(part: &mut Part<'a>, data: &'a ProviderData, spelling: S
     }
 }
 
-/// Some clients write URL-safe base64, with or without padding; the format wants the standard one.
+/// Converts to standard base64, which the format requires: some clients write URL-safe base64, with or without padding.
 fn standard_base64(data: String) -> (String, Option<&'static str>) {
     let url_safe = memchr::memchr2(b'-', b'_', data.as_bytes()).is_some();
     let missing = (4 - data.len() % 4) % 4;
     let mut text = if url_safe { data.replace('-', "+").replace('_', "/") } else { data };
-    // Three missing characters are a length that base64 cannot have: it stays as it is.
+    // Base64 cannot be three characters short of a multiple of four: it stays unchanged.
     let unpadded = missing == 1 || missing == 2;
     if unpadded {
         text.push_str(if missing == 1 { "=" } else { "==" });

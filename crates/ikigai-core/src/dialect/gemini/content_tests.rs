@@ -72,7 +72,7 @@ fn what_has_no_block_of_ours_is_kept_whole() {
         json!({"inlineData": {"mimeType": "video/mp4", "data": "AAAA"}, "videoMetadata": {"startOffset": "2s"}}),
         json!({"fileData": {"mimeType": "video/mp4", "fileUri": "https://youtu.be/x"}}),
         json!({"videoMetadata": {"startOffset": "2s"}}),
-        // A picture from the thoughts is no picture of the answer.
+        // A picture from the thoughts is not part of the answer.
         json!({"inlineData": {"mimeType": "image/png", "data": "AAAA"}, "thought": true}),
         json!({"inlineData": {"data": "AAAA"}}),
         json!({"text": "a", "executableCode": {}}),

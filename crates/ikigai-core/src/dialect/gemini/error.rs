@@ -1,7 +1,7 @@
 //! Failures.
 //!
-//! `{"error": {"code": 400, "message": "…", "status": "INVALID_ARGUMENT", "details": […]}}`, for streams often wrapped in
-//! an array. The status word decides, and where it is ambiguous the details and the message do: a bad key is a 400.
+//! `{"error": {"code": 400, "message": "…", "status": "INVALID_ARGUMENT", "details": […]}}`, for streams often wrapped
+//! in an array. The status keyword decides; if it is ambiguous, the details and the message do: a bad key is a 400.
 
 use serde_json::{Map, Value, json};
 
@@ -11,14 +11,14 @@ use crate::json::wire::{read_str, write};
 use crate::wire::WireError;
 use crate::{Error, ErrorKind, Fields, Part};
 
-/// The provider's error object is kept up to this size, printed.
+/// The largest error object that is kept, in bytes.
 const KEPT: usize = 4096;
-/// A body that is no JSON is quoted up to this length.
+/// The most that is quoted of a body that is not JSON.
 const QUOTED: usize = 2048;
-/// The key under which the provider's error object is kept.
+/// The key for the provider's error object.
 const RAW: &str = "error";
 
-/// Reads a failure: a status, headers, and a body that may be anything.
+/// Decodes a failure: a status, headers, and a body that may be anything.
 pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
     let mut error = match read_str::<Value>(body).ok().and_then(error_object) {
         Some(object) => from_object(status, object),
@@ -29,7 +29,7 @@ pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], bo
     error
 }
 
-/// The error object in a body; `None` if it has none.
+/// Returns the error object in a body, or `None` if there is none.
 fn error_object(body: Value) -> Option<Map<String, Value>> {
     match body {
         Value::Array(bodies) => bodies.into_iter().find_map(error_object),
@@ -42,7 +42,7 @@ fn error_object(body: Value) -> Option<Map<String, Value>> {
     }
 }
 
-/// Reads an error object, as it also stands in a stream or inside an HTTP 200.
+/// Reads an error object, which may also be in a stream or an HTTP 200.
 pub(super) fn from_object(status: Option<u16>, object: Map<String, Value>) -> Error {
     let code = match object.get("code") {
         Some(Value::Number(code)) => Some(code.to_string()),
@@ -85,13 +85,13 @@ fn from_text(status: Option<u16>, body: &str) -> Error {
     error
 }
 
-/// What the details tell.
+/// The content of the details.
 #[derive(Debug, Default)]
 struct Details {
     reason: String,
     field: Option<String>,
     retry_after_ms: Option<u64>,
-    /// A quota that no waiting within the hour brings back.
+    /// Whether the quota stays exhausted for more than an hour.
     exhausted: bool,
 }
 
@@ -169,7 +169,7 @@ fn kind(word: &str, http: Option<u16>, message: &str, details: &Details) -> Erro
     }
 }
 
-/// A request that was refused: mostly for what it says, sometimes for its key or its length.
+/// Classifies a refused request: mostly refused for its content, sometimes for its key or its length.
 fn refused(message: &str, details: &Details) -> ErrorKind {
     if details.reason == "API_KEY_INVALID"
         || message.contains("API key not valid")
@@ -183,7 +183,7 @@ fn refused(message: &str, details: &Details) -> ErrorKind {
     }
 }
 
-/// Writes a failure. One that came from this dialect keeps its own object.
+/// Encodes a failure. One that came from this dialect keeps its own object.
 pub(crate) fn encode_error(error: &Error) -> WireError {
     let (mut status, word) = match error.kind {
         ErrorKind::Auth => (401, "UNAUTHENTICATED"),
@@ -223,7 +223,7 @@ pub(crate) fn encode_error(error: &Error) -> WireError {
     WireError { status, headers: headers.into_iter().collect(), body }
 }
 
-/// Clients tell a prompt that is too long from other refusals by the words alone.
+/// Returns the message. Clients recognise a prompt that is too long only by its wording.
 fn message(error: &Error) -> String {
     let told = error.message.contains("exceeds the maximum number of tokens allowed");
     if error.kind == ErrorKind::ContextTooLong && !told {
@@ -232,7 +232,7 @@ fn message(error: &Error) -> String {
     error.message.clone()
 }
 
-/// Milliseconds as decimal seconds: `34`, `34.4`.
+/// Formats milliseconds as decimal seconds: `34`, `34.4`.
 fn seconds(millis: u64) -> String {
     let (whole, rest) = (millis / 1000, millis % 1000);
     if rest == 0 {

@@ -123,7 +123,7 @@ fn everything_that_the_provider_says_is_kept() {
         "provider_data": {"gemini": {"response": {"error": raw["error"]}}},
     });
     assert_eq!(serde_json::to_value(&error).unwrap(), expected);
-    // A client of this dialect gets the very same.
+    // A client of this dialect gets exactly the same.
     let wire = encode_error(&error);
     assert_eq!((wire.status, json_of(&wire.body)), (429, raw));
     assert_eq!(wire.headers, [("retry-after".to_owned(), "35".to_owned())]);
@@ -215,7 +215,7 @@ fn every_kind_has_a_status_and_a_word() {
             (wire.status, &json_of(&wire.body)["error"]["code"], &json_of(&wire.body)["error"]["status"]),
             (status, &json!(status), &json!(word))
         );
-        // What we write we read as the same kind, where the dialect has a word for it.
+        // What we write is read as the same kind, if the dialect has a status for it.
         let back = decode_error(Some(wire.status), &[], std::str::from_utf8(&wire.body).unwrap()).kind;
         let expected = match kind {
             ContentFiltered => InvalidRequest,

@@ -1,4 +1,4 @@
-//! This API's objects for citations and for tools that it runs, both ways.
+//! Converts this API's objects for citations and for the tools it runs, both ways.
 
 use serde_json::{Value, json};
 
@@ -11,16 +11,16 @@ use crate::{
 use super::DIALECT;
 use super::content::SIGNATURE;
 
-/// How the signatures begin that are our seals.
+/// The beginning of signatures that are our seals.
 const SEALED: &str = "aWtnMS";
 
-/// The first of two spellings that is there.
+/// Returns the value under the first of two spellings that is present.
 fn either<'v>(value: &'v Value, names: [&str; 2]) -> &'v Value {
     let [first, second] = names;
     if value[first].is_null() { &value[second] } else { &value[first] }
 }
 
-/// The call or the result that a part is which has no form of its own.
+/// Reads a part that has no form of its own as a call or a result.
 pub(super) fn raise(data: &Json) -> Option<Block> {
     let part = data.value();
     let code = either(part, ["executableCode", "executable_code"]);
@@ -68,7 +68,7 @@ pub(super) fn raise(data: &Json) -> Option<Block> {
     let signature = either(part, ["thoughtSignature", "thought_signature"]);
     if let Some(own) = block.provider_data_mut() {
         match signature.as_str().filter(|signature| signature.starts_with(SEALED)) {
-            // The state of another provider, which is found where signatures are looked for.
+            // Another provider's state, kept where signatures are looked for.
             Some(sealed) => own.set_part(DIALECT, Part::State, SIGNATURE, sealed),
             None => hosted::keep_wire(own, DIALECT, data.clone()),
         }
@@ -85,7 +85,7 @@ fn tool_of(name: &str) -> ProviderTool {
     }
 }
 
-/// What the grounding of an answer says about these texts.
+/// Returns what an answer's grounding says about its text.
 pub(crate) fn found(data: &ProviderData, texts: &Texts) -> Found {
     let mut found = Found::default();
     let kept = data.part(DIALECT, Part::Answer);
@@ -153,7 +153,7 @@ fn citation_of(chunk: &Value) -> Citation {
     Citation { source, location, cited_text: text(&file["text"]), ..Citation::default() }
 }
 
-/// A call of another API's tool, for a client; `None` if this API has no such tool.
+/// Writes a call of another API's tool for a client. Returns `None` if this API has no such tool.
 pub(crate) fn write_call(call: &ProviderCall, id: &str) -> Option<Value> {
     let asked = call.arguments.object();
     if call.tool == ProviderTool::CodeExecution {
@@ -184,7 +184,7 @@ fn type_of(tool: ProviderTool) -> Option<&'static str> {
     }
 }
 
-/// Its result.
+/// Writes the result of such a call. Returns `None` if this API has no such tool.
 pub(crate) fn write_result(result: &ProviderResult, id: &str) -> Option<Value> {
     if result.tool == ProviderTool::CodeExecution {
         let output: String = result.content.iter().filter_map(Block::as_text).collect();
@@ -194,7 +194,7 @@ pub(crate) fn write_result(result: &ProviderResult, id: &str) -> Option<Value> {
     Some(json!({"toolResponse": {"id": id, "toolType": type_of(result.tool)?}}))
 }
 
-/// The grounding of an answer with these citations, by their spans in all of its text, and these sources.
+/// Writes an answer's grounding from these citations, with their spans in all of its text, and these sources.
 pub(crate) fn write_grounding(citations: &[(Span, Citation)], sources: &[FoundSource], said: &str) -> Fields {
     let mut chunks: Vec<Value> = Vec::new();
     let mut supports: Vec<Value> = Vec::new();

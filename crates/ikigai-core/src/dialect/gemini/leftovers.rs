@@ -1,7 +1,7 @@
-//! What an object has beside the fields that are understood, and how it was spelled.
+//! The unknown fields of an object, and how it was spelled.
 //!
-//! Unknown fields go to [`Part::Extra`], those of an object inside it below that object's name. Fields that say nothing
-//! (`null`, `false`, an empty list) are only spelling, and so are snake_case names: both go to [`Part::Shape`].
+//! Unknown fields go to [`Part::Extra`], those of an inner object under its name. Fields that say nothing (`null`,
+//! `false`, an empty list) are only spelling, and so are snake_case names: both go to [`Part::Shape`].
 
 use std::borrow::Cow;
 
@@ -11,12 +11,12 @@ use crate::json::tagged::Object;
 use crate::json::wire::{Names, Rest, read_str};
 use crate::{Fields, Json, Part, ProviderData};
 
-/// The key of fields that say nothing.
+/// The key for fields that say nothing.
 const DEFAULTS: &str = "defaults";
-/// The key of names that are not the usual ones.
+/// The key for unusual names.
 const NAMES: &str = "names";
 
-/// What is left over of an object that is being read.
+/// The leftovers of an object being read.
 #[derive(Debug, Default)]
 pub(super) struct Leftovers {
     extra: Fields,
@@ -25,7 +25,7 @@ pub(super) struct Leftovers {
 }
 
 impl Leftovers {
-    /// Takes over what is left of the object itself.
+    /// Adds the remaining fields of the object itself.
     pub(super) fn take(&mut self, fields: Fields) {
         if fields.is_empty() {
             return;
@@ -35,7 +35,7 @@ impl Leftovers {
         self.defaults.merge(defaults);
     }
 
-    /// Takes over what is left of an object inside it.
+    /// Adds the remaining fields of an inner object.
     pub(super) fn take_inner(&mut self, member: &str, fields: Fields) {
         if fields.is_empty() {
             return;
@@ -49,12 +49,12 @@ impl Leftovers {
         }
     }
 
-    /// Notes names that are not the usual ones.
+    /// Notes unusual names.
     pub(super) fn spelled(&mut self, names: Names<'_>) {
         self.names.extend(names.into_iter().map(Cow::into_owned));
     }
 
-    /// Keeps everything in its place.
+    /// Stores everything in its place.
     pub(super) fn keep(self, data: &mut ProviderData) {
         data.extend_part(DIALECT, Part::Extra, self.extra);
         if !self.defaults.is_empty() {
@@ -66,7 +66,7 @@ impl Leftovers {
     }
 }
 
-/// The fields that say something, and those that do not.
+/// Splits the fields into those that say something, and those that do not.
 fn split(fields: Fields) -> (Fields, Fields) {
     let (defaults, extra): (Vec<_>, Vec<_>) =
         fields.into_iter().partition(|(name, value)| says_nothing(name, value.text()));
@@ -78,14 +78,14 @@ fn says_nothing(name: &str, value: &str) -> bool {
     let of_its_own = match name {
         "candidateCount" | "candidate_count" => value == "1",
         "responseModalities" | "response_modalities" => value == r#"["TEXT"]"#,
-        // Only a system prompt has one left over, and the API ignores it there.
+        // Only a system prompt can have this field left over, and the API ignores it there.
         "role" => true,
         _ => false,
     };
     of_its_own || matches!(value, "null" | "false" | "[]" | "{}")
 }
 
-/// What goes back into an object that is being written.
+/// The leftovers to be written back into an object.
 #[derive(Debug, Default)]
 pub(super) struct Kept<'a> {
     fields: Rest<'a>,
@@ -104,19 +104,19 @@ impl<'a> Kept<'a> {
         kept
     }
 
-    /// The names that are not the usual ones.
+    /// Returns the unusual names.
     pub(super) fn names(&self) -> Names<'a> {
         self.names.clone()
     }
 
-    /// The fields of the object itself, without those of objects inside it.
+    /// Returns the object's own fields, without those of inner objects.
     pub(super) fn rest(&self, inside: &[&str]) -> Rest<'a> {
         let is_object = |value: &str| value.starts_with('{') && value != "{}";
         let own = self.fields.iter().filter(|(name, raw)| !inside.contains(&name.as_ref()) || !is_object(raw.get()));
         own.cloned().collect()
     }
 
-    /// The fields of an object inside it.
+    /// Returns the fields of an inner object.
     pub(super) fn inner(&self, member: &str) -> Rest<'a> {
         let objects = self.fields.iter().filter(|(name, _)| name == member).filter_map(|(_, raw)| match raw {
             Cow::Borrowed(raw) => read_str::<Object<'a>>(raw.get()).ok(),

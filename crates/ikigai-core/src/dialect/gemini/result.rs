@@ -1,7 +1,7 @@
-//! What a tool answered: the `functionResponse` of a part.
+//! A tool's result: the `functionResponse` of a part.
 //!
-//! Its `response` must be an object, by convention `{"output": …}` or `{"error": …}`; any other object is taken whole.
-//! The format's answer is text, so a payload that is not a text becomes JSON text, with a mark to turn it back.
+//! Its `response` must be an object, by convention `{"output": …}` or `{"error": …}`; any other object is kept whole.
+//! The format's results are text, so a payload other than a string becomes JSON text, marked to be converted back.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,17 +19,17 @@ use crate::json::text_or_raw::TextOrRaw;
 use crate::json::wire::{Leftovers as _, Raw, Text, read_str};
 use crate::{Block, Part as DataPart, ProviderData, ToolResult};
 
-/// In the shape: the tool's name, as the result gave it.
+/// In the shape: the tool's name, as given in the result.
 pub(super) const NAME: &str = "name";
-/// In the shape: how `response` was built, where that was not `{"output": …}`, or `{"error": …}` for a failure.
+/// In the shape: how `response` was built, if not as `{"output": …}`, or `{"error": …}` for a failure.
 const PAYLOAD: &str = "payload";
-/// In the shape: the payload was JSON and not a text.
+/// In the shape: the payload was JSON, not a string.
 const JSON: &str = "json";
 
-/// The keys that may hold the payload alone.
+/// The keys that may have the payload alone.
 const KEYS: [&str; 4] = ["output", "error", "content", "result"];
 
-/// The `response`: a text alone below one of those keys, or any other object.
+/// The `response`: only a string under one of those keys, or any other object.
 #[derive(Debug, Clone)]
 pub(super) enum Payload<'a> {
     Text(Cow<'a, str>, Text<'a>),
@@ -96,7 +96,7 @@ pub(super) fn decode(mut response: FunctionResponse<'_>, data: &mut ProviderData
     Block::ToolResult(ToolResult { tool_call_id, content: blocks, is_error, ..ToolResult::default() })
 }
 
-/// A result as a part: its text, and the parts of what is not text.
+/// Writes a result as a part: its text, and the parts that are not text.
 pub(super) fn encode<'a>(
     result: &'a ToolResult,
     name: Cow<'a, str>,
@@ -113,19 +113,19 @@ pub(super) fn encode<'a>(
     Part { result: Some(Box::new(response)), ..Part::default() }
 }
 
-/// The text of a result, its blocks joined by a blank line.
+/// Returns the text of a result, its blocks joined by a blank line.
 fn text_of(result: &ToolResult) -> Cow<'_, str> {
     let mut texts = result.content.iter().filter_map(Block::as_text);
     let first = texts.next().unwrap_or_default();
     texts.fold(Cow::Borrowed(first), |joined, more| Cow::Owned(joined.into_owned() + "\n\n" + more))
 }
 
-/// What a result says, and the shape of the object that says it.
+/// The content of a result, and the shape of its object.
 #[derive(Debug, Default, PartialEq)]
 struct Said<'a> {
     text: Cow<'a, str>,
     is_error: bool,
-    /// A key, `whole`, `empty`, `absent`; or nothing: the conventional key.
+    /// A key, `whole`, `empty`, `absent`; or an empty string for the conventional key.
     shape: Cow<'a, str>,
     json: bool,
 }
@@ -142,7 +142,7 @@ impl<'a> Said<'a> {
         let is_null = |raw: &RawValue| raw.get() == "null";
         match object.0.as_slice() {
             [] => Said { shape: "empty".into(), ..Said::default() },
-            // `{"error": null}` says that there was none.
+            // `{"error": null}` means that there was no error.
             [(key, value)] if KEYS.contains(&key.as_ref()) && !(key == "error" && is_null(value)) => {
                 let text = value.get().to_owned().into();
                 Said { text, is_error: key == "error", shape: shape_of(key.clone()), json: true }
@@ -175,7 +175,7 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// The object; `None` where there was none. A shape that no longer fits the result is passed over.
+    /// Writes the object. Returns `None` if there was none. A shape that no longer fits the result is ignored.
     fn write(self) -> Option<Payload<'a>> {
         match (self.shape.as_ref(), &self.text) {
             ("absent", text) if text.is_empty() && !self.is_error => return None,
@@ -202,7 +202,7 @@ impl<'a> Said<'a> {
         })
     }
 
-    /// Whether the objects are built in the same way; their texts may differ in blanks.
+    /// Whether the objects are built the same way; their text may differ in whitespace.
     fn is_built_like(&self, other: &Said<'_>) -> bool {
         (&self.shape, self.is_error, self.json) == (&other.shape, other.is_error, other.json)
     }

@@ -1,8 +1,8 @@
 //! Thought signatures, and what travels in their place.
 //!
-//! `thoughtSignature` sits on the part that it belongs to. It goes back on that part, byte for byte. Two other things
-//! may stand there: a documented dummy, which means that there is no signature; and, towards clients that we serve,
-//! the sealed state of another provider.
+//! `thoughtSignature` is on the part that it belongs to. It is sent back on that part, byte for byte. Two other things
+//! may be in its place: a documented dummy, which means that there is no signature; and, for clients that we serve,
+//! another provider's sealed state.
 
 use std::borrow::Cow;
 
@@ -15,17 +15,17 @@ use crate::dialect::seal::Sealed;
 use crate::wire::Reply;
 use crate::{Block, BlockKind, Message, Part, ProviderData, Role};
 
-/// What stands for the signature of a call that has none; the API lets it pass.
+/// The placeholder for a call's missing signature; the API accepts it.
 pub(super) const DUMMY: &str = "skip_thought_signature_validator";
 const DUMMIES: [&str; 2] = [DUMMY, "context_engineering_is_the_way_to_go"];
-/// In the shape: the dummy that a client sent, as it was written.
+/// In the shape: a client's dummy, in its original spelling.
 pub(super) const DUMMY_KEPT: &str = "dummy";
-/// How our sealed records begin in base64, so that other signatures need not be decoded.
+/// The beginning of our sealed records in base64, so that other signatures need not be decoded.
 const SEALED: &str = "aWtnMS";
-/// In a sealed record: how many bytes of text went before it, in parts of their own.
+/// In a sealed record: how many bytes of text came before it, in separate parts.
 const TEXT_BEFORE: &str = "text_before";
 
-/// Is it a dummy, as text or (clients take it for bytes) in base64?
+/// Whether this is a dummy, as text or in base64 (clients treat it as bytes).
 fn is_dummy(signature: &str) -> bool {
     // Real signatures are longer.
     if signature.len() > 64 {
@@ -35,13 +35,13 @@ fn is_dummy(signature: &str) -> bool {
     DUMMIES.iter().any(|dummy| *dummy == signature || URL_SAFE_NO_PAD.encode(dummy) == plain)
 }
 
-/// The signature of this dialect on a block.
+/// Returns this dialect's own signature on a block.
 pub(super) fn own_signature(data: &ProviderData) -> Option<Cow<'_, str>> {
     data.part_str(DIALECT, Part::State, SIGNATURE)
 }
 
-/// Turns what clients sent as signatures into what they are: nothing for a dummy, the state of its provider for a
-/// sealed record; the rest are Gemini's own.
+/// Interprets the signatures that clients sent: a dummy is removed, a sealed record becomes its provider's state, any
+/// other is Gemini's own.
 pub(super) fn restore(messages: &mut Vec<Message>) {
     let mut sealed = false;
     for message in messages.iter_mut() {
@@ -62,7 +62,7 @@ pub(super) fn restore(messages: &mut Vec<Message>) {
     }
 }
 
-/// Clients keep each piece of a stream as a content of its own. A record that closes a block needs the text before it.
+/// Joins what clients keep as separate contents of a stream. A record that closes a block needs the text before it.
 fn join_turns(messages: &mut Vec<Message>) {
     let mut joined: Vec<Message> = Vec::with_capacity(messages.len());
     for message in messages.drain(..) {
@@ -99,12 +99,12 @@ fn unseal(message: &mut Message) {
     message.content = content;
 }
 
-/// Moves the text that went before into the block that it belongs to, if exactly that much is there.
+/// Moves the preceding text into the block that it belongs to, if its length matches.
 fn take_text_before(content: &mut Vec<Block>, block: &mut Block, bytes: usize) {
     let kind = block.kind();
     let (mut length, mut first) = (0, content.len());
     for (place, earlier) in content.iter_mut().enumerate().rev() {
-        // Parts with anything to them are blocks of their own, which also bounds the way back.
+        // Parts with any data are separate blocks, which also bounds the search.
         let plain = earlier.kind() == kind && earlier.provider_data().is_none_or(ProviderData::is_empty);
         let Some(text) = text_of(earlier).filter(|_| plain && length < bytes) else { break };
         length += text.len();
@@ -120,7 +120,7 @@ fn take_text_before(content: &mut Vec<Block>, block: &mut Block, bytes: usize) {
     }
 }
 
-/// The text of a text or thinking block.
+/// Returns the text of a text or thinking block.
 pub(super) fn text_of(block: &mut Block) -> Option<&mut String> {
     match block {
         Block::Text(text) => Some(&mut text.text),
@@ -136,7 +136,7 @@ pub(super) fn text_of(block: &mut Block) -> Option<&mut String> {
     }
 }
 
-/// Writes signatures for a client of this dialect.
+/// The writer of signatures for a client of this dialect.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Signer<'a> {
     provider: Option<&'a str>,
@@ -144,14 +144,14 @@ pub(super) struct Signer<'a> {
 }
 
 impl<'a> Signer<'a> {
-    /// `model` is the one that answered, where known.
+    /// Creates a signer. `model` is the one that answered, if known.
     pub(super) fn new(reply: &'a Reply, model: Option<&'a str>) -> Self {
         let model = model.filter(|model| !model.is_empty()).or(reply.model.as_deref());
         Signer { provider: reply.provider.as_deref(), model }
     }
 
-    /// The signature of a block: its own, or the state of another dialect, sealed. Text that went before, in parts of
-    /// their own, is counted in `text_before`.
+    /// Returns a block's signature: its own, or another dialect's state, sealed. `text_before` counts the preceding
+    /// text in separate parts.
     pub(super) fn signature(&self, data: &ProviderData, kind: BlockKind, text_before: usize) -> Option<String> {
         if let Some(own) = own_signature(data) {
             return Some(own.into_owned());

@@ -1,4 +1,4 @@
-//! The codec on JSON values, which tests are written in.
+//! The codec on JSON values, as used by the tests.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::DIALECT;
 use crate::wire::{Ids, Incoming, Reply, Target};
 use crate::{Error, Limits, Loss, Request, Response, Severity};
 
-/// A request as it goes out.
+/// A request as sent.
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) path: String,
@@ -30,13 +30,13 @@ pub(super) fn decode_response(body: &Value, ids: &mut Ids) -> Result<Response, E
     DIALECT.decode_response(body.to_string().as_bytes(), ids, &Limits::default())
 }
 
-/// The answer, and what was lost of it.
+/// Returns the answer, and its losses.
 pub(super) fn encode_response(response: &Response, reply: &Reply) -> (Value, Vec<String>) {
     let wire = DIALECT.encode_response(response, reply);
     (serde_json::from_slice(&wire.body).unwrap(), told(wire.losses))
 }
 
-/// What was lost and where, in brackets if it is only worth knowing.
+/// Returns what was lost and where, in parentheses if it is only a note.
 pub(super) fn told(losses: Vec<Loss>) -> Vec<String> {
     let one = |loss: Loss| match loss.severity {
         Severity::Info => format!("({} at {})", loss.what, loss.place),

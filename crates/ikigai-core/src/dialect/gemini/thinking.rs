@@ -1,7 +1,7 @@
 //! How hard to think: `generationConfig.thinkingConfig`.
 //!
-//! Models up to 2.5 take a budget in tokens (0 is off, -1 leaves it to the model), later ones a level word. Both at once
-//! are refused, and so is a wish to see thoughts from a model that does not think.
+//! Models up to 2.5 take a budget in tokens (0 is off, -1 leaves it to the model), later ones a level. Sending both is
+//! refused, and so is a request for thoughts from a model that does not think.
 
 use super::wire::ThinkingConfig;
 use crate::fit::{Fitted, Spelling};
@@ -21,7 +21,7 @@ pub(super) fn decode(config: &str) -> Result<Thinking, String> {
     })
 }
 
-/// What is said about thinking, on the wire.
+/// The thinking settings on the wire.
 #[derive(Debug)]
 pub(super) struct Said<'a> {
     pub(super) config: Option<Raw<'a>>,
@@ -30,7 +30,7 @@ pub(super) struct Said<'a> {
     pub(super) losses: Vec<Loss>,
 }
 
-/// Writes what is said about thinking: as the client wrote it, `kept`, where that still says the same.
+/// Writes the thinking settings: the client's own, `kept`, while they still say the same.
 pub(super) fn encode<'a>(fitted: &Fitted<'_>, kept: Option<Raw<'a>>) -> Said<'a> {
     let thinking = &fitted.thinking;
     if fitted.spelling == Spelling::AsItCame && !thinking.must {
@@ -43,7 +43,7 @@ pub(super) fn encode<'a>(fitted: &Fitted<'_>, kept: Option<Raw<'a>>) -> Said<'a>
     }
     let mut config = ThinkingConfig::default();
     match thinking.setting {
-        // There is no word for "only between tools", and no model of this API that knows it.
+        // There is no setting for "only between tools", and no model of this API that supports it.
         ThinkingSetting::Unsaid | ThinkingSetting::BetweenTools => {}
         ThinkingSetting::Off => config.budget = Some(Raw::of(&0)),
         ThinkingSetting::Budget(budget) => config.budget = Some(Raw::of(&budget)),

@@ -7,7 +7,7 @@ use crate::provider::Quirks;
 use crate::wire::Target;
 use crate::{Dialect, Limits, Request};
 
-/// `thinkingConfig` and `maxOutputTokens`, and what was said about it.
+/// Returns `thinkingConfig` and `maxOutputTokens`, and the losses.
 fn sent(model: &str, thinking: Thinking, room: Option<i64>) -> (Value, Option<i64>, Vec<String>) {
     let (quirks, rules) = (Quirks::default(), rules_for(model));
     let target = Target { provider: "google", quirks: &quirks, rules, facts: None };
@@ -85,7 +85,7 @@ fn the_limit_is_the_room_for_the_visible_answer() {
     let (config, max, losses) = sent("gemini-2.5-pro", Level::High.into(), Some(60_000));
     assert_eq!((config["thinkingBudget"].as_i64(), max), (Some(32_768), Some(65_536)));
     assert_eq!(losses, Vec::<String>::new());
-    // An explicit budget leaves the limit alone while the answer has any room.
+    // An explicit budget leaves the limit alone as long as the answer has any room.
     assert_eq!(
         sent(flash, Thinking::budget(1000), Some(4096)),
         (json!({"thinkingBudget": 1000, "includeThoughts": true}), Some(4096), vec![])
@@ -95,7 +95,7 @@ fn the_limit_is_the_room_for_the_visible_answer() {
         (config["thinkingBudget"].as_i64(), max, losses),
         (Some(4096), Some(4396), vec!["max_output_tokens".to_owned()])
     );
-    // Levels: literally, with a warning where it is little.
+    // Levels: sent literally, with a warning if the limit is low.
     let (_, max, losses) = sent("gemini-3-pro", Level::High.into(), Some(500));
     assert_eq!((max, losses), (Some(500), vec!["max_output_tokens".to_owned()]));
 }
@@ -113,7 +113,7 @@ fn thoughts_are_shown_only_where_there_are_any() {
     let default = || Thinking { level: None, budget: None, include_summary: true };
     assert_eq!(sent("gemini-3-pro", default(), None).0, json!({"includeThoughts": true}));
     assert_eq!(sent("gemini-2.5-flash", default(), None).0, json!({"includeThoughts": true}));
-    // Does not think unless told to.
+    // Does not think by default.
     assert_eq!(sent("gemini-2.5-flash-lite", default(), None).0, json!({}));
     assert_eq!(sent("gemini-2.0-flash", default(), None).0, json!({}));
     assert_eq!(sent("gemini-3-pro", Thinking::from(Level::High).hidden(), None).0, json!({"thinkingLevel": "HIGH"}));

@@ -1,7 +1,7 @@
 //! Token counts.
 //!
-//! `promptTokenCount` includes what came from the cache; `candidatesTokenCount` leaves out the thoughts. A count that is
-//! absent is 0, and int64 counts may be written as texts.
+//! `promptTokenCount` includes tokens from the cache; `candidatesTokenCount` excludes the thoughts. A missing count is
+//! 0, and int64 counts may be written as strings.
 
 use std::borrow::Cow;
 
@@ -12,11 +12,10 @@ use super::DIALECT;
 use crate::json::wire::{Raw, Rest, keep};
 use crate::{Fields, Part, ProviderData, Usage};
 
-/// In the shape: the counts as the wire had them, where our own writing would differ: a 0 left out, a total that is not
-/// the sum.
+/// In the shape: the counts as on the wire, where ours would differ: a 0 left out, a total that is not the sum.
 const COUNTS: &str = "counts";
 const TOOL_USE: &str = "toolUsePromptTokenCount";
-/// The names of the counts in the order of [`Counts`], which is the order in which they are written.
+/// The names of the counts in the order of [`Counts`], in which they are also written.
 const NAMES: [&str; 6] = [
     "promptTokenCount",
     "candidatesTokenCount",
@@ -28,7 +27,7 @@ const NAMES: [&str; 6] = [
 const PROMPT_DETAILS: &str = "promptTokensDetails";
 
 wire! {
-    /// What an answer says about tokens; `rest` is what is not a count.
+    /// An answer's token counts; `rest` is whatever is not a count.
     pub(super) struct UsageMetadata<'a> {
         prompt "promptTokenCount": Count<'a>,
         candidates "candidatesTokenCount": Count<'a>,
@@ -36,12 +35,12 @@ wire! {
         cached "cachedContentTokenCount": Count<'a>,
         tool_use "toolUsePromptTokenCount": Count<'a>,
         total "totalTokenCount": Count<'a>,
-        /// Comes with every frame of a stream: here it takes no memory.
+        /// Sent with every frame of a stream: here it needs no allocation.
         prompt_details "promptTokensDetails": Raw<'a>,
     }
 }
 
-/// One count: as it was written, or a number to write.
+/// One count: as received, or a number to write.
 #[derive(Debug, Clone)]
 pub(super) enum Count<'a> {
     Written(Raw<'a>),
@@ -56,7 +55,7 @@ impl Count<'_> {
         }
     }
 
-    /// The text that it was read from.
+    /// Returns the text that it was read from.
     pub(super) fn written(&self) -> Option<&str> {
         match self {
             Count::Written(raw) => Some(raw.text()),
@@ -85,12 +84,12 @@ impl<'a> UsageMetadata<'a> {
         Counts(self.numbers().map(|count| count.as_ref()?.value()))
     }
 
-    /// The counts in the order of [`Counts`].
+    /// Returns the counts in the order of [`Counts`].
     pub(super) fn numbers(&self) -> [&Option<Count<'a>>; 6] {
         [&self.prompt, &self.candidates, &self.thoughts, &self.cached, &self.tool_use, &self.total]
     }
 
-    /// What a stream counted, and what it said beside the counts.
+    /// Creates the metadata from a stream's counts and its other fields.
     pub(super) fn new(counts: Counts, details: &'a Fields) -> Self {
         let mut rest = details.as_rest();
         let place = rest.iter().position(|(name, _)| name == PROMPT_DETAILS);
@@ -98,13 +97,13 @@ impl<'a> UsageMetadata<'a> {
         UsageMetadata { prompt_details, rest, ..counts.into() }
     }
 
-    /// What is not a count.
+    /// Returns whatever is not a count.
     pub(super) fn details(self) -> impl Iterator<Item = (Cow<'a, str>, Cow<'a, RawValue>)> {
         let prompt = self.prompt_details.map(|raw| (Cow::Borrowed(PROMPT_DETAILS), raw.0));
         prompt.into_iter().chain(self.rest)
     }
 
-    /// The counts alone, as they are written.
+    /// Returns only the counts, as written.
     fn counted(&self) -> Raw<'static> {
         Raw::of(&UsageMetadata { prompt_details: None, rest: Rest::default(), ..self.clone() })
     }
@@ -117,13 +116,13 @@ impl From<Counts> for UsageMetadata<'_> {
     }
 }
 
-/// The counts of one `usageMetadata`: of the prompt, the candidates, the thoughts, what came from the cache, what tools
-/// put into the prompt, and the total.
+/// The counts of one `usageMetadata`: for the prompt, the candidates, the thoughts, tokens from the cache, tokens that
+/// tools added to the prompt, and the total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts([Option<u64>; 6]);
 
 impl Counts {
-    /// Takes the count with this number, as it was written.
+    /// Reads the count with this index.
     pub(super) fn read(&mut self, place: usize, written: &str) {
         if let Some(count) = self.0.get_mut(place) {
             *count = number(written);
@@ -135,12 +134,12 @@ impl Counts {
         total
     }
 
-    /// These counts in a stream, after earlier ones. A frame may leave out what an earlier one told; but a total that
-    /// holds only without the earlier counts says that they are taken back.
+    /// Combines these counts with earlier ones in a stream. A frame may omit counts that an earlier one had; but if the
+    /// total is only right without them, they have been withdrawn.
     pub(super) fn after(self, earlier: Counts) -> Counts {
         let mut both = self;
         both.0.iter_mut().zip(earlier.0).for_each(|(own, earlier)| *own = own.or(earlier));
-        // Mostly a frame leaves nothing out.
+        // Usually a frame omits nothing.
         if both == self {
             return self;
         }
@@ -148,7 +147,7 @@ impl Counts {
         if self.total().is_some() && !adds_up(&both) && adds_up(&self) { self } else { both }
     }
 
-    /// The disjoint counts. Some proxies count the thoughts into the candidates as well: then the total tells.
+    /// Returns the disjoint counts. Some proxies include the thoughts in the candidates: then the total shows it.
     pub(super) fn usage(&self) -> Usage {
         let [prompt, candidates, thoughts, cached, tool_use, _] = self.0.map(Option::unwrap_or_default);
         let inclusive = thoughts > 0
@@ -163,7 +162,7 @@ impl Counts {
         }
     }
 
-    /// With a 0 in the place of each count that is not there, but was told before.
+    /// Adds a 0 for each missing count that was reported before.
     fn or_nothing(mut self, before: &Usage) -> Self {
         let [_, candidates, thoughts, cached, ..] = &mut self.0;
         for (count, before) in
@@ -174,7 +173,7 @@ impl Counts {
         self
     }
 
-    /// The counts as we write them. As protobuf does, and Google with it, a count of nothing is left out.
+    /// Returns the counts as we write them. Like protobuf, and Google, it omits counts of 0.
     fn of(usage: &Usage) -> Self {
         let tool_use = usage.provider_data.part(DIALECT, Part::Answer).get(TOOL_USE);
         let tool_use = tool_use.and_then(|count| number(count.text()));
@@ -190,7 +189,7 @@ fn number(value: &str) -> Option<u64> {
     value.trim_matches('"').parse().ok()
 }
 
-/// The usage in a `usageMetadata`; `None` if nothing is counted in it.
+/// Reads the usage in a `usageMetadata`. Returns `None` if it has no counts.
 pub(super) fn decode(metadata: &UsageMetadata<'_>) -> Option<Usage> {
     let counts = metadata.counts();
     if counts == Counts::default() {
@@ -209,18 +208,18 @@ pub(super) fn decode(metadata: &UsageMetadata<'_>) -> Option<Usage> {
     Some(usage)
 }
 
-/// The counts as the wire had them, where they were kept.
+/// Returns the counts as on the wire, if they were kept.
 fn kept_counts(usage: &Usage) -> Option<UsageMetadata<'_>> {
     usage.provider_data.part(DIALECT, Part::Shape).get(COUNTS)?.to().ok()
 }
 
-/// The total of the wire, where it is not the sum of the counts.
+/// Returns the wire's total, if it is not the sum of the counts.
 pub(super) fn odd_total(usage: &Usage) -> Option<u64> {
     kept_counts(usage)?.counts().total().filter(|&total| total != usage.total_tokens())
 }
 
-/// A usage as `usageMetadata`. In a stream, a count that was told `before` and is nothing now has to be said: readers keep
-/// the last one that they saw.
+/// Writes a usage as `usageMetadata`. In a stream, a count reported `before` that is now 0 must be written: readers
+/// keep the last value they saw.
 pub(super) fn encode<'a>(usage: &'a Usage, before: &Usage) -> UsageMetadata<'a> {
     let numbers = || Usage { provider_data: ProviderData::default(), ..usage.clone() };
     let kept = kept_counts(usage).filter(|kept| kept.counts().usage() == numbers());
@@ -235,10 +234,10 @@ pub(super) fn encode<'a>(usage: &'a Usage, before: &Usage) -> UsageMetadata<'a> 
     metadata
 }
 
-/// Writes what [`encode`] gives. Some streams bring new counts with every few words, so plain ones are written straight
-/// into bytes.
+/// Writes the output of [`encode`]. Some streams send new counts with every few words, so plain ones are written
+/// directly as bytes.
 pub(super) fn write(usage: &Usage, before: &Usage, out: &mut Vec<u8>) {
-    // Neither numbers nor wire structs are without a JSON form, and memory takes every write.
+    // Numbers and wire structs always have a JSON form, and writing to memory does not fail.
     if !usage.provider_data.is_empty() {
         let _ = serde_json::to_writer(out, &encode(usage, before));
         return;

@@ -41,7 +41,7 @@ fn counts_are_disjoint_and_come_back() {
             [14, 0, 0, 0],
             14,
         ),
-        // A proxy that counts the thoughts into the candidates.
+        // A proxy that includes the thoughts in the candidates.
         (
             json!({"promptTokenCount": 50, "candidatesTokenCount": 120, "thoughtsTokenCount": 20, "totalTokenCount": 170}),
             [50, 100, 20, 0],
@@ -114,12 +114,12 @@ fn counts(value: Value) -> Counts {
 fn in_a_stream_a_count_stays_unless_the_total_takes_it_back() {
     let earlier = counts(json!({"promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 7}));
     for (later, [input, output, thinking]) in [
-        // Left out, and still counted in the total.
+        // Left out, but still counted in the total.
         (json!({"thoughtsTokenCount": 4, "totalTokenCount": 11}), [5, 2, 4]),
         (json!({"candidatesTokenCount": 3}), [5, 3, 0]),
-        // The total holds only without the two tokens: they are taken back.
+        // The total is only right without the two tokens: they have been withdrawn.
         (json!({"promptTokenCount": 5, "totalTokenCount": 5}), [5, 0, 0]),
-        // A total that holds in neither way decides nothing.
+        // A total that is wrong either way decides nothing.
         (json!({"promptTokenCount": 6, "totalTokenCount": 99}), [6, 2, 0]),
     ] {
         let usage = counts(later.clone()).after(earlier).usage();

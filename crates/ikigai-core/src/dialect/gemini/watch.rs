@@ -1,4 +1,4 @@
-//! What is worth knowing of an answer that passes through.
+//! Watches an answer that passes through.
 
 use serde_json::{Value, json};
 
@@ -11,13 +11,13 @@ use crate::server::picks::{Flow, Picks, Shape, Take};
 use crate::server::{Delivery, Seen, skip};
 use crate::{Fields, FinishReason, Json, Usage};
 
-/// What differs between frames that bring text and nothing else, beside their counts.
+/// What differs between frames that contain only text and counts.
 const HOLES: Holes<'_> = Holes { texts: &["text"], value: Some("usageMetadata") };
 
-/// So many fields of the counts are kept at most.
+/// The most fields kept of the counts.
 const MOST_FIELDS: usize = 64;
 
-/// Watches one answer.
+/// The watcher of one answer.
 #[derive(Debug)]
 pub(crate) struct Watcher {
     delivery: Delivery,
@@ -32,26 +32,26 @@ pub(crate) struct Watcher {
     candidate: Candidate,
 }
 
-/// The counts so far. Each frame repeats them; one that leaves a count out does not take it back.
+/// The counts so far. Each frame repeats them; one that omits a count does not withdraw it.
 #[derive(Debug, Default)]
 struct RunningCounts {
-    /// Those of the last frame, as JSON. The room is used again by the next one.
+    /// The last frame's counts, as JSON. The buffer is reused for the next frame.
     last: String,
-    /// Those of frames before, where the last one has other fields.
+    /// Those of earlier frames, if the last one has other fields.
     counts: Counts,
     rest: Fields,
 }
 
-/// What the frame that is read just now says.
+/// The content of the current frame.
 #[derive(Debug, Default)]
 struct Parts {
     id: Option<String>,
     model: Option<String>,
     error: Option<Box<str>>,
     usage: String,
-    /// There is feedback on the prompt: was the prompt blocked?
+    /// Whether the prompt was blocked, if there is feedback on it.
     blocked: Option<bool>,
-    /// The candidate with index 0; of a whole answer the first one, if none has it.
+    /// The candidate with index 0; in a whole answer the first one, if none has it.
     candidate: Option<Candidate>,
     is_exact: bool,
 }
@@ -138,7 +138,7 @@ impl Picks for Watcher {
     fn value(&mut self, slot: Slot, json: &str) -> Flow {
         let text = || skip::text(json.as_bytes()).map(std::borrow::Cow::into_owned);
         match slot {
-            // Every frame repeats these; those of the first one count.
+            // Every frame repeats these; the first frame's count.
             Slot::Id if !self.seen.started => self.frame.id = text(),
             Slot::Model if !self.seen.started => self.frame.model = text(),
             Slot::Id | Slot::Model => {}
@@ -181,13 +181,13 @@ impl Parts {
 }
 
 impl RunningCounts {
-    /// Takes the counts of a frame.
+    /// Adds the counts of a frame.
     fn take(&mut self, json: &str) {
         self.merge();
         json.clone_into(&mut self.last);
     }
 
-    /// Takes counts that have the fields of the last ones: nothing of those is left.
+    /// Sets counts that have the same fields as the last ones, of which nothing remains.
     fn replace(&mut self, json: &str) {
         json.clone_into(&mut self.last);
     }
@@ -202,13 +202,13 @@ impl RunningCounts {
         }
     }
 
-    /// The counts of an answer that came to its end, with what is said beside them.
+    /// Returns the counts of an answer that ended, with their other fields.
     fn whole(mut self) -> Option<Usage> {
         self.merge();
         usage::decode(&UsageMetadata::new(self.counts, &self.rest))
     }
 
-    /// The bare counts, of an answer that broke.
+    /// Returns only the counts, for an answer that broke.
     fn bare(mut self) -> Option<Usage> {
         self.merge();
         (self.counts != Counts::default()).then(|| self.counts.usage())
@@ -275,7 +275,7 @@ impl watch::Watcher for Watcher {
     }
 
     fn done(&mut self) {
-        // Not a frame of this dialect, and not JSON.
+        // Neither a frame of this dialect nor JSON.
         self.is_over = true;
     }
 

@@ -1,6 +1,6 @@
-//! The objects of the wire.
+//! This API's objects as they are on the wire.
 //!
-//! Fields are read in both spellings, lowerCamelCase and snake_case, and written in the one that they came in.
+//! Fields are read in both spellings, lowerCamelCase and snake_case, and written back in the original one.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,7 +17,7 @@ use crate::json::wire::{Raw, Text};
 wire! {
     /// A request.
     pub(super) struct Body<'a> [names] {
-        /// Mostly absent: the model stands in the path.
+        /// Usually missing: the model is in the path.
         model "model": Text<'a>,
         system "systemInstruction" | "system_instruction": System<'a>,
         contents "contents": OneOrMany<Content<'a>>,
@@ -26,13 +26,13 @@ wire! {
         config "generationConfig" | "generation_config": Config<'a>,
     }
 
-    /// What one side said.
+    /// The content of one message.
     pub(super) struct Content<'a> {
         parts "parts": OneOrMany<Part<'a>>,
         role "role": Text<'a>,
     }
 
-    /// A part: one data member, and what describes it. Members that have no block of their own are in `rest`.
+    /// A part: one data member, and its description. Members without a block of their own are in `rest`.
     pub(super) struct Part<'a> [names] {
         text "text": Text<'a>,
         inline_data "inlineData" | "inline_data": Box<Media<'a>>,
@@ -43,7 +43,7 @@ wire! {
         signature "thoughtSignature" | "thought_signature": Text<'a>,
     }
 
-    /// Bytes in the part, or the address of a file.
+    /// Inline bytes, or a file's URL.
     pub(super) struct Media<'a> [names] {
         mime_type "mimeType" | "mime_type": Text<'a>,
         data "data": Text<'a>,
@@ -51,7 +51,7 @@ wire! {
         name "displayName" | "display_name": Text<'a>,
     }
 
-    /// A call; or a piece of one, as Vertex streams it when asked to.
+    /// A call; or a piece of one, as Vertex streams it on request.
     pub(super) struct FunctionCall<'a> [names] {
         name "name": Text<'a>,
         args "args": Raw<'a>,
@@ -70,7 +70,7 @@ wire! {
         will_continue "willContinue" | "will_continue": bool,
     }
 
-    /// What a tool answered.
+    /// A tool's result.
     pub(super) struct FunctionResponse<'a> {
         id "id": Text<'a>,
         name "name": Text<'a>,
@@ -92,12 +92,12 @@ wire! {
         json_schema "parametersJsonSchema" | "parameters_json_schema": Raw<'a>,
     }
 
-    /// What is said about calling tools.
+    /// The settings of tool calls.
     pub(super) struct ToolConfig<'a> [names] {
         calling "functionCallingConfig" | "function_calling_config": Raw<'a>,
     }
 
-    /// What `functionCallingConfig` holds.
+    /// The content of `functionCallingConfig`.
     pub(super) struct Calling<'a> [names] {
         mode "mode": Text<'a>,
         allowed "allowedFunctionNames" | "allowed_function_names": Vec<Text<'a>>,
@@ -122,7 +122,7 @@ wire! {
         thinking "thinkingConfig" | "thinking_config": Raw<'a>,
     }
 
-    /// What `thinkingConfig` holds.
+    /// The content of `thinkingConfig`.
     pub(super) struct ThinkingConfig<'a> {
         budget "thinkingBudget" | "thinking_budget": Raw<'a>,
         level "thinkingLevel" | "thinking_level": Text<'a>,
@@ -134,13 +134,13 @@ wire! {
         text "text": TextFormat<'a>,
     }
 
-    /// A text in a form.
+    /// A format for text.
     pub(super) struct TextFormat<'a> {
         mime_type "mimeType" | "mime_type": Text<'a>,
         schema "schema": Raw<'a>,
     }
 
-    /// An answer, or one frame of a stream.
+    /// An answer, or a frame of a stream.
     pub(super) struct Answer<'a> {
         candidates "candidates": OneOrMany<Candidate<'a>>,
         usage "usageMetadata": UsageMetadata<'a>,
@@ -158,17 +158,17 @@ wire! {
 }
 
 impl Candidate<'_> {
-    /// Whether this is the candidate that the format's answer is: others have a number of their own.
+    /// Returns whether this candidate is the format's answer: others have another index.
     pub(super) fn is_first(&self) -> bool {
         self.index.as_ref().is_none_or(|index| index.text() == "0")
     }
 }
 
-/// A list; or one item that stands alone, which clients may write as well.
+/// A list, or a single item without a list, which clients may also write.
 #[derive(Debug, Clone)]
 pub(super) enum OneOrMany<T> {
     One(T),
-    /// A list with one item in it, which takes no memory of its own: frames of a stream have little else.
+    /// A list with one item, which needs no allocation: frames of a stream have little else.
     Single(T),
     Many(Vec<T>),
 }
@@ -185,7 +185,7 @@ impl<T> OneOrMany<T> {
         }
     }
 
-    /// The item, if there is exactly one.
+    /// Returns the item, if there is exactly one.
     pub(super) fn only(&self) -> Option<&T> {
         match self {
             OneOrMany::One(item) | OneOrMany::Single(item) => Some(item),
@@ -193,7 +193,7 @@ impl<T> OneOrMany<T> {
         }
     }
 
-    /// How it was written, where not as a list with something in it.
+    /// Returns how it was written, if not as a non-empty list.
     pub(super) fn form(&self) -> Option<&'static str> {
         match self {
             OneOrMany::One(_) => Some("one"),
@@ -202,7 +202,7 @@ impl<T> OneOrMany<T> {
         }
     }
 
-    /// The items in a form that was noted; `None` for no items, unless an empty list was.
+    /// Makes a list of a noted form. Returns `None` if there are no items, unless the form is an empty list.
     pub(super) fn in_form(mut items: Vec<T>, form: Option<&str>) -> Option<Self> {
         match (form, items.len()) {
             (Some("one"), 1) => items.pop().map(OneOrMany::One),
@@ -263,7 +263,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
     }
 }
 
-/// The system prompt: a content, or a text.
+/// The system prompt: a content, or a string.
 #[derive(Debug, Clone)]
 pub(super) enum System<'a> {
     Text(Text<'a>),

@@ -1,4 +1,4 @@
-//! Edges of searches, results and citations: what a provider may send on a bad day, and what a client may send back.
+//! Edge cases of searches, results and citations: odd output of providers, and what a client may send back.
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn read(dialect: Dialect, body: &Value) -> Response {
     dialect.decode_response(body.to_string().as_bytes(), &mut Ids::seeded(1), &Limits::default()).unwrap()
 }
 
-/// An answer of Anthropic's with this content.
+/// Makes an Anthropic answer with this content.
 fn anthropic(content: Value, reason: &str) -> Value {
     json!({"id": "m", "type": "message", "role": "assistant", "model": "claude-x", "content": content,
         "stop_reason": reason, "stop_sequence": null, "usage": {"input_tokens": 1, "output_tokens": 1}})
@@ -39,14 +39,14 @@ fn error(code: &str) -> Value {
     json!({"type": "web_search_tool_result_error", "error_code": code})
 }
 
-/// A request as a client of Anthropic sends it.
+/// Reads a request as an Anthropic client sends it.
 fn asked(messages: Value) -> Request {
     let body = json!({"model": "claude-x", "max_tokens": 9, "messages": messages}).to_string();
     let incoming = Incoming { path: None, body: body.as_bytes() };
     Dialect::Anthropic.decode_request(incoming, &Limits::default()).unwrap().0
 }
 
-/// What a provider gets, and the losses on the way, without mere notes.
+/// Returns what a provider gets, and the losses on the way, without mere notes.
 fn sent(request: &Request, dialect: Dialect, provider: &str) -> (Value, Vec<String>) {
     sent_with(request, dialect, provider, &Quirks::default())
 }
@@ -59,7 +59,7 @@ fn sent_with(request: &Request, dialect: Dialect, provider: &str, quirks: &Quirk
     (serde_json::from_slice(&wire.body).unwrap(), lost)
 }
 
-/// What every result says: its error, or how many sources it found.
+/// Returns the error of every result, or how many sources it found.
 fn results(response: &Response) -> Vec<Result<usize, String>> {
     let result = |block: &Block| match block {
         Block::ProviderResult(result) => Some(match &result.error {
@@ -98,7 +98,7 @@ fn searches_that_find_nothing_or_fail_reach_clients_of_every_dialect() {
             let streamed = collect(events_of(to, &String::from_utf8(sse).unwrap()));
             assert_eq!(streamed.text(), "So.", "{to}");
             assert_eq!(results(&streamed), results(&whole), "{to}");
-            // A code that has no place is told.
+            // A code that has no place is reported.
             let codes = wanted.iter().filter_map(|result| result.as_ref().err());
             for code in codes {
                 let is_said = String::from_utf8_lossy(&wire.body).contains(code.as_str());
@@ -229,7 +229,7 @@ fn points_and_spans_across_joined_blocks_are_the_same_in_every_unit() {
         let there = read(to, &serde_json::from_slice(&to.encode_response(&response, &reply()).body).unwrap());
         let places = there.sources().into_iter().filter_map(|source| source.url).count();
         assert_eq!(places, 4, "{to}");
-        // A point at the very start is how OpenAI says that nothing is linked.
+        // For OpenAI, a point at the very start means that the source is not linked.
         let mut found = passages(&there);
         found.retain(|(_, url)| url != "https://0-0.org");
         let mut wanted = passages(&response);
@@ -251,7 +251,7 @@ fn a_call_that_waits_beside_a_function_goes_back_in_place_and_so_does_its_late_r
     assert_eq!(request.problems().iter().filter(|problem| !problem.is_soft()).count(), 0);
     let (body, lost) = sent(&request, Dialect::Anthropic, "anthropic");
     assert_eq!((&body["messages"], lost), (&messages, vec![]));
-    // Another provider gets neither half, and is told of both.
+    // Another provider gets neither half, and both losses are reported.
     let (body, lost) = sent(&request, Dialect::OpenaiChat, "openai");
     assert!(!body.to_string().contains("s1"), "{body}");
     assert_eq!(lost.len(), 2, "{lost:?}");
@@ -432,7 +432,7 @@ fn documents_are_not_cited_in_an_answer_that_follows_a_schema() {
     assert_eq!(lost, ["Conflict citations messages[0].content[0]"]);
 }
 
-/// A tool of an MCP server that failed is told in the form of the official types, and read in it.
+/// A failed tool of an MCP server is written in the form of the official types, and read in it.
 #[test]
 fn a_tool_of_an_mcp_server_that_failed() {
     let content = json!([
@@ -459,7 +459,7 @@ fn a_tool_of_an_mcp_server_that_failed() {
     assert_eq!(failure.unwrap().message.as_deref(), Some("no such thing"));
 }
 
-/// Perplexity's list of addresses may be longer than that of its results.
+/// Perplexity's list of URLs may be longer than that of its results.
 #[test]
 fn addresses_beyond_the_results_are_sources_too() {
     let body = json!({"id": "c", "model": "sonar", "citations": ["https://a.org", "https://b.org"],

@@ -1,4 +1,4 @@
-//! A whole answer on its way to a client.
+//! A whole answer, lowered for a client.
 
 use std::borrow::Cow;
 
@@ -9,24 +9,24 @@ use crate::{Block, Citation, Dialect, Json, Loss, Other, Part, ProviderData, Res
 use super::Texts;
 use super::writer::{Cited, Writer};
 
-/// An answer in which everything is a field or a block of one dialect.
+/// An answer in which everything is a field or block of one dialect.
 #[derive(Debug)]
 pub(crate) struct Lowered {
     pub(crate) response: Response,
-    /// For each block, the one that it is made from.
+    /// For each block, the index of the block that it is made from.
     origin: Vec<usize>,
     losses: Vec<Loss>,
 }
 
 impl Lowered {
-    /// Puts the losses of both steps together, with the places of the answer as it was.
+    /// Combines the losses of both steps, with their places in the original answer.
     pub(crate) fn settle(self, losses: &mut Vec<Loss>) {
         losses.iter_mut().for_each(|loss| replace(loss, &self.origin));
         losses.splice(0..0, self.losses);
     }
 }
 
-/// Puts the place of the block that this one was made from into a loss.
+/// Changes the place of a loss to the block that its block was made from.
 pub(super) fn replace(loss: &mut Loss, origin: &[usize]) {
     let Some((number, rest)) = loss.place.strip_prefix("content[").and_then(|place| place.split_once(']')) else {
         return;
@@ -36,7 +36,7 @@ pub(super) fn replace(loss: &mut Loss, origin: &[usize]) {
     }
 }
 
-/// The answer as its writer wants it; `None` if there is nothing to do.
+/// Lowers the answer for its writer. Returns `None` if there is nothing to do.
 pub(crate) fn lower(response: &Response, to: Dialect, reply: &Reply) -> Option<Lowered> {
     let is_cited = |block: &Block| matches!(block, Block::Text(text) if !text.citations.is_empty());
     if response.sources.is_empty() && !response.content.iter().any(|block| block.is_provider_run() || is_cited(block)) {
@@ -85,19 +85,19 @@ fn citations(content: &[Block]) -> Vec<(usize, Citation)> {
     texts.flat_map(|(index, text)| text.citations.iter().map(move |citation| (index, citation.clone()))).collect()
 }
 
-/// What another dialect said about sources that is all written in the way of this one by now: a list of addresses.
+/// Removes another dialect's list of source URLs, which this one has by now written in its own way.
 pub(super) fn drop_carried(data: &mut ProviderData, to: Dialect) {
     if to != Dialect::OpenaiChat {
         data.remove_part(Dialect::OpenaiChat, Part::Answer, "citations");
     }
 }
 
-/// A block that is written as it is.
+/// Wraps an object to be written as is.
 pub(super) fn whole(to: Dialect, data: Json) -> Block {
     Block::Other(Other { dialect: to, data })
 }
 
-/// The texts that a cited text becomes: cut where this wire hangs citations on whole texts.
+/// The text blocks that a cited one becomes: it is cut on wires where a citation applies to a whole block.
 fn texts(writer: &mut Writer, index: usize, text: &Text) -> Vec<Text> {
     let plain = Text { citations: Vec::new(), ..text.clone() };
     match writer.to {
@@ -134,7 +134,7 @@ pub(super) fn set_list(data: &mut ProviderData, to: Dialect, part: Part, name: &
     }
 }
 
-/// The answer, or what became of it.
+/// Returns the lowered answer, or the original if nothing was lowered.
 pub(crate) fn or_same<'a>(lowered: &'a Option<Lowered>, response: &'a Response) -> Cow<'a, Response> {
     Cow::Borrowed(lowered.as_ref().map_or(response, |lowered| &lowered.response))
 }

@@ -1,9 +1,9 @@
-//! Tools that providers run, and citations: what all dialects have in common about them.
+//! Provider-run tools and citations: what all dialects share.
 //!
-//! Each dialect's `hosted.rs` has the tables: what its objects are in the format, and what it writes for the format's.
-//! Reading happens in the dialects, where the objects are found. Writing happens here: before an answer is written, in one
-//! piece ([`lower`]) or as events ([`Lowering`]), citations, sources, calls and results become the fields and blocks of the
-//! dialect, which its writers then write as they come.
+//! Each dialect's `hosted.rs` has the tables: what its objects mean in the format, and what it writes for the format's.
+//! Objects are read in the dialects, where they are found. They are written here: before an answer is written, whole
+//! ([`lower`]) or as events ([`Lowering`]), citations, sources, calls and results become fields and blocks of the
+//! dialect, which its writers then write unchanged.
 
 mod asked;
 mod lower;
@@ -27,16 +27,16 @@ pub(crate) use lower::{lower, or_same};
 pub(crate) use stream::Lowering;
 pub(crate) use texts::Texts;
 
-/// In the state of a result: it and its call are one object of the wire, which the call has.
+/// In a result's state: marks that the result and its call are one wire object, which is on the call.
 pub(crate) const HALF: &str = "half";
 
-/// What marks the ids of calls that we made up for a client: no provider knows them.
+/// Marks the ids that we made up for calls sent to a client: no provider knows them.
 const OURS: &str = "ikg1_";
 
-/// What an answer says about its sources as a whole.
+/// The sources and citations of an answer as a whole.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// Citations, with the places of their blocks.
+    /// Citations, with the indices of their blocks.
     pub(crate) citations: Vec<(usize, Citation)>,
     pub(crate) sources: Vec<FoundSource>,
 }
@@ -46,28 +46,28 @@ pub(crate) fn is_half(block: &Block, dialect: Dialect) -> bool {
     block.provider_data().is_some_and(|data| data.part(dialect, Part::State).flag(HALF))
 }
 
-/// Keeps a wire object whole.
+/// Keeps a whole wire object.
 pub(crate) fn keep_wire(data: &mut ProviderData, dialect: Dialect, wire: Json) {
     data.set_part(dialect, Part::State, WIRE, wire);
 }
 
-/// A value inside a wire object; `null` if it is not there.
+/// Returns a value inside a wire object, or `null` if it is absent.
 pub(crate) fn at<'v>(value: &'v Value, path: &str) -> &'v Value {
     value.pointer(path).unwrap_or(&Value::Null)
 }
 
-/// A text of a wire object.
+/// Returns a string from a wire object.
 pub(crate) fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// The id of a call for a client of another dialect, with that dialect's prefix.
+/// Returns a call's id for a client of another dialect, with that dialect's prefix.
 pub(crate) fn our_id(prefix: &str, id: &str) -> String {
     let safe: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).take(64).collect();
     format!("{prefix}{OURS}{safe}")
 }
 
-/// What the fields around an answer say about these texts.
+/// Returns what the fields around an answer say about its text.
 pub(crate) fn found(dialect: Dialect, data: &ProviderData, texts: &Texts) -> Found {
     match dialect {
         Dialect::OpenaiChat => openai_chat::hosted::found(data, texts),
@@ -76,12 +76,12 @@ pub(crate) fn found(dialect: Dialect, data: &ProviderData, texts: &Texts) -> Fou
     }
 }
 
-/// Whether this dialect speaks of sources around its answers, in places that are counted through all of the text.
+/// Whether this dialect lists sources next to an answer, with positions counted through all of its text.
 pub(crate) fn is_around(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::OpenaiChat | Dialect::Gemini)
 }
 
-/// Puts what is said around an answer about its sources onto its texts.
+/// Attaches the sources listed next to an answer to its text blocks.
 pub(crate) fn read_answer(response: &mut Response, dialect: Dialect) {
     if !is_around(dialect) || response.provider_data.part(dialect, Part::Answer).is_empty() {
         return;
@@ -95,13 +95,13 @@ pub(crate) fn read_answer(response: &mut Response, dialect: Dialect) {
     response.sources = found.sources;
 }
 
-/// In the shape of a request: what its answer is asked for besides, to tell what the provider's tools gave.
+/// In a request's shape: what else its answer should include, so that it shows the results of provider-run tools.
 pub(crate) const INCLUDE: &str = "include";
 
-/// In the shape of a tool: its entry as it came.
+/// In a tool's shape: its entry as received.
 const ENTRY: &str = "entry";
 
-/// The tool that an entry of a request asks for: one that several providers have, or one that is kept whole.
+/// Reads a request's tool entry: as a tool that several providers have, or kept whole.
 pub(crate) fn read_tool(other: Other) -> Tool {
     let read = match other.dialect {
         Dialect::Anthropic => anthropic::built_in::read(&other.data),
@@ -119,7 +119,7 @@ pub(crate) fn read_tool(other: Other) -> Tool {
     Tool::BuiltIn(tool)
 }
 
-/// The entry that a tool came as, if it still says the same.
+/// Returns the entry a tool was read from, if the tool is unchanged.
 pub(crate) fn as_it_came(tool: &BuiltIn, dialect: Dialect) -> Option<&Json> {
     let entry = entry(tool, dialect)?;
     let again = read_tool(Other { dialect, data: entry.clone() });
@@ -130,7 +130,7 @@ fn entry(tool: &BuiltIn, dialect: Dialect) -> Option<&Json> {
     tool.provider_data().part(dialect, Part::Shape).get(ENTRY)
 }
 
-/// An entry as it came, where it belongs: most stand among the tools.
+/// Places an unchanged entry where it belongs: usually among the tools.
 pub(crate) fn placed(entry: &Json, dialect: Dialect) -> Asked {
     match dialect {
         Dialect::OpenaiChat => openai_chat::built_in::placed(entry),
@@ -138,7 +138,7 @@ pub(crate) fn placed(entry: &Json, dialect: Dialect) -> Asked {
     }
 }
 
-/// Adds features to those that the header of a request names.
+/// Adds features to those that a request's header names.
 pub(crate) fn name_features(data: &mut ProviderData, dialect: Dialect, betas: &[&'static str]) {
     if betas.is_empty() {
         return;
@@ -149,7 +149,7 @@ pub(crate) fn name_features(data: &mut ProviderData, dialect: Dialect, betas: &[
     data.set_part(dialect, Part::Extra, "betas", Json::of(&named).unwrap_or_default());
 }
 
-/// What asks for a tool; `None` if there is no such tool.
+/// Returns the request for a tool; `None` if the dialect has no such tool.
 pub(crate) fn ask(tool: &BuiltIn, dialect: Dialect, company: Company, target: &Target<'_>) -> Option<Asked> {
     let quirks = target.quirks;
     let version = entry(tool, dialect).and_then(|entry| text(at(entry.value(), "/type")));
@@ -166,7 +166,7 @@ pub(crate) fn ask(tool: &BuiltIn, dialect: Dialect, company: Company, target: &T
     }
 }
 
-/// The note that counts of calls have no place in a dialect.
+/// Returns the loss if counts of calls have no place in a dialect.
 pub(crate) fn uncounted(usage: Option<&Usage>, to: Dialect) -> Option<Loss> {
     let usage = usage.filter(|usage| !usage.provider_calls.is_empty() && !usage.provider_data.is_of(to))?;
     let counted = to == Dialect::Anthropic
@@ -175,7 +175,7 @@ pub(crate) fn uncounted(usage: Option<&Usage>, to: Dialect) -> Option<Loss> {
     (!counted).then(|| Loss::info(LossCode::NotInDialect, "provider_calls", "usage.provider_calls", why))
 }
 
-/// Takes back what we made up for clients: the wire objects of calls that no provider of this dialect made.
+/// Removes what we made up for clients: the wire objects of calls that no provider of this dialect made.
 pub(crate) fn disown(request: &mut Request, dialect: Dialect) {
     for block in request.messages.iter_mut().flat_map(|message| &mut message.content) {
         let is_ours = match block {
@@ -189,7 +189,7 @@ pub(crate) fn disown(request: &mut Request, dialect: Dialect) {
     }
 }
 
-/// A text of a request with its citations as this dialect itself had them; `None` if they have no place there.
+/// Returns a request's text block with its citations as this dialect wrote them; `None` if they have no place there.
 pub(crate) fn with_own_citations(text: &Text, dialect: Dialect, spelling: Spelling) -> Option<Text> {
     let name = match (dialect, spelling) {
         (Dialect::Anthropic, _) => "citations",

@@ -1,4 +1,4 @@
-//! An answer on its way to a client, event by event.
+//! A streamed answer, lowered for a client event by event.
 
 use std::collections::BTreeMap;
 
@@ -10,44 +10,44 @@ use super::lower::{drop_carried, replace, set_list, whole};
 use super::writer::{Cited, Writer};
 use super::{Texts, uncounted};
 
-/// Makes events those of one dialect. Answers without citations and without tools of the provider pass through untouched.
+/// Turns events into those of one dialect. Answers without citations and provider-run tools pass through untouched.
 #[derive(Debug)]
 pub(crate) struct Lowering {
     writer: Writer,
-    /// For each block of the answer, its place on the wire; none for one that is not written, or not yet.
+    /// For each block of the answer, its index on the wire; absent if it is not written, or not yet.
     places: BTreeMap<usize, usize>,
-    /// For each block on the wire, the one that it is made from.
+    /// For each block on the wire, the index of the block that it is made from.
     origin: Vec<usize>,
-    /// Whether places differ.
+    /// Whether any index differs.
     moved: bool,
-    /// Calls and results that have not ended.
+    /// Calls and results that are still open.
     running: BTreeMap<usize, Block>,
-    /// Texts that are open on the wire.
+    /// Text blocks that are open on the wire.
     open: BTreeMap<usize, OpenText>,
-    /// The end of a text, which waits in case that citations follow.
+    /// The end of a text block, held back in case citations follow.
     held: Option<(usize, ProviderData)>,
-    /// An empty text behind it, which carries the provider's state alone, and before which citations may still come.
+    /// An empty text block after it, which only carries provider state, and before which citations may still come.
     behind: Vec<Event>,
     texts: Texts,
-    /// The words of the answer, where the wire repeats them beside their sources.
+    /// The text of the answer, for wires that repeat it next to its sources.
     said: String,
     cited: Vec<(usize, Citation)>,
-    /// What is cited, for wires that have it on their texts.
+    /// The pages cited, for wires that have citations on their text blocks.
     pages: Cited,
     sources: Vec<FoundSource>,
     is_own: bool,
-    /// What is to be told about the counts of the last usage.
+    /// The pending loss for the counts of the last usage.
     uncounted: Option<Loss>,
 }
 
-/// A text that is open.
+/// An open text block.
 #[derive(Debug, Default)]
 struct OpenText {
     /// Where the wire's current block begins in it.
     start: usize,
     ruler: Ruler,
     citations: Vec<Citation>,
-    /// The wire's current block ends before the next piece.
+    /// Whether the wire's current block must end before the next piece.
     cut: bool,
 }
 
@@ -76,7 +76,7 @@ impl Lowering {
         self.writer.to
     }
 
-    /// Hands on what an event becomes.
+    /// Passes on what an event becomes.
     pub(crate) fn push(&mut self, event: &Event, pass: &mut dyn FnMut(&Event)) {
         if !self.may_come_first(event) {
             if self.is_behind(event) {
@@ -134,7 +134,7 @@ impl Lowering {
         }
     }
 
-    /// The losses so far, and those of the writer with the places of the answer.
+    /// Moves the losses so far into `losses`, with the writer's, whose places become those of the original answer.
     pub(crate) fn settle(&mut self, written: Vec<Loss>, losses: &mut Vec<Loss>) {
         losses.append(&mut self.writer.losses);
         for mut loss in written {
@@ -145,7 +145,7 @@ impl Lowering {
         }
     }
 
-    /// Gives a block the next place on the wire.
+    /// Assigns the next index on the wire to a block.
     fn open_place(&mut self, index: usize) -> usize {
         let place = self.origin.len();
         self.origin.push(index);
@@ -154,7 +154,7 @@ impl Lowering {
         place
     }
 
-    /// Hands on an event with the place that its block has on the wire.
+    /// Passes on an event with its block's index on the wire.
     fn moved_on(&self, event: &Event, index: usize, pass: &mut dyn FnMut(&Event)) {
         if !self.moved {
             return pass(event);
@@ -170,7 +170,7 @@ impl Lowering {
     fn start(&mut self, index: usize, block: &Block, event: &Event, pass: &mut dyn FnMut(&Event)) {
         if block.is_provider_run() {
             self.running.insert(index, block.clone());
-            // Its own client sees it begin.
+            // A client of the same dialect sees it begin.
             if let Some(own) = block.wire(self.to()) {
                 let index = self.open_place(index);
                 pass(&Event::BlockStart { index, block: whole(self.to(), own.clone()) });
@@ -191,7 +191,7 @@ impl Lowering {
         }
     }
 
-    /// A piece of a text, before which the wire's block may have to end.
+    /// Measures a piece of text, before which the wire's block may have to end.
     fn measure(&mut self, index: usize, piece: &str, pass: &mut dyn FnMut(&Event)) {
         if self.open.get(&index).is_some_and(|open| open.cut) {
             self.end_text(index, ProviderData::default(), pass);
@@ -225,7 +225,7 @@ impl Lowering {
         match self.to() {
             Dialect::OpenaiChat | Dialect::Gemini => self.cited.push((index, citation.clone())),
             Dialect::Anthropic | Dialect::OpenaiResponses | Dialect::BedrockConverse => {
-                // A wire that hangs citations on whole texts lets one end where its passage does.
+                // Where citations apply to whole blocks, a block has to end where its passage does.
                 let cuts = self.to() == Dialect::Anthropic;
                 let held = self.held.as_ref().is_some_and(|(held, _)| *held == index);
                 let Some(open) = self.open.get_mut(&index) else {
@@ -256,7 +256,7 @@ impl Lowering {
         }
     }
 
-    /// Whether this event may come before the end of a text that is held back.
+    /// Whether this event may overtake the held-back end of a text block.
     fn may_come_first(&self, event: &Event) -> bool {
         match (&self.held, event) {
             (None, _) => true,
@@ -265,7 +265,7 @@ impl Lowering {
         }
     }
 
-    /// Whether this event is of the one empty text that may wait as well.
+    /// Whether this event belongs to the one empty text block that may wait as well.
     fn is_behind(&self, event: &Event) -> bool {
         match (self.behind.as_slice(), event) {
             ([], Event::BlockStart { block: Block::Text(text), .. }) => {
@@ -276,7 +276,7 @@ impl Lowering {
         }
     }
 
-    /// Ends the text whose end was held back.
+    /// Ends the text block whose end was held back.
     fn release(&mut self, pass: &mut dyn FnMut(&Event)) {
         while let Some((index, data)) = self.held.take() {
             self.end_text(index, data, pass);
@@ -308,7 +308,7 @@ impl Lowering {
         self.moved_on(&Event::BlockDone { index, provider_data }, index, pass);
     }
 
-    /// A call or a result that is whole.
+    /// Writes a complete call or result.
     fn ran(&mut self, index: usize, block: &Block, pass: &mut dyn FnMut(&Event)) {
         let began = self.places.get(&index).copied();
         for data in self.writer.run(index, block) {
@@ -329,7 +329,7 @@ impl Lowering {
         pass(&Event::BlockDone { index, provider_data: ProviderData::default() });
     }
 
-    /// What is still owed at the end. Gives what stands around the answer, if it has citations or sources.
+    /// Writes what is still owed at the end. Returns what goes next to the answer if it has citations or sources.
     fn end(&mut self, pass: &mut dyn FnMut(&Event)) -> Option<ProviderData> {
         for (index, block) in std::mem::take(&mut self.running) {
             self.ran(index, &block, pass);

@@ -1,4 +1,4 @@
-//! Cases that no recording has.
+//! Cases that no recording contains.
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ fn passages(response: &Response) -> Vec<(String, String)> {
     cited.map(|(passage, citation)| (passage.to_owned(), citation.source.as_url().unwrap().to_owned())).collect()
 }
 
-/// Spans before, behind and on characters of one to four bytes; overlapping, nested, equal.
+/// Spans before, after and on characters of one to four bytes; overlapping, nested, equal.
 const TEXT: &str = "aé€😀 b. né";
 const SPANS: &[(usize, usize)] = &[(0, 3), (1, 6), (3, 10), (0, 17), (6, 10), (6, 10), (14, 17)];
 
@@ -84,7 +84,7 @@ fn ranges_outside_a_text_are_cut_or_given_up() {
     let spans: Vec<Option<Span>> = response.citations().map(|(_, citation)| citation.span).collect();
     let span = |start, end| Some(Span::new(start, end));
     assert_eq!(spans, [span(0, 1), span(1, 3), span(3, 3), None, None, None]);
-    // The wire's own client gets what came.
+    // The wire's own client gets what the provider sent.
     assert_eq!(written(&response, Dialect::OpenaiResponses)["output"], body["output"]);
 }
 
@@ -175,7 +175,7 @@ fn citations_that_come_last_reach_clients_of_every_dialect() {
 
 #[test]
 fn citations_behind_an_empty_text_with_state_reach_clients_of_every_dialect() {
-    // As the streams of Gemini end: the signature is in a part of its own, and the grounding comes with it.
+    // As Gemini's streams end: the signature is in a separate part, and the grounding comes with it.
     let start = Event::BlockStart { index: 0, block: Block::text("") };
     let mut state = ProviderData::default();
     state.set_part(Dialect::Gemini, crate::Part::State, "thought_signature", "sig");
@@ -294,7 +294,7 @@ fn what_we_made_up_for_a_client_reaches_no_provider_of_its_dialect() {
     };
     let to_anthropic = sent(&request, Dialect::Anthropic, "anthropic").to_string();
     assert!(!to_anthropic.contains("tool_use") && !to_anthropic.contains("ikg1"), "{to_anthropic}");
-    // Its issuer gets it back as it was.
+    // Its issuer gets it back unchanged.
     request.model = "gpt-x".into();
     let back = sent(&request, Dialect::OpenaiResponses, "elsewhere");
     assert!(back["input"].as_array().unwrap().contains(&item), "{back}");
@@ -427,7 +427,7 @@ fn the_answer_is_asked_to_tell_what_the_tools_gave() {
         let (body, _) = ask(Tool::BuiltIn(tool), "gpt-5.4", Dialect::OpenaiResponses, false);
         assert_eq!(body["include"], json!(["reasoning.encrypted_content", told]));
     }
-    // What a client of this API asks for by itself, it gets as it asked.
+    // What a client of this API requests itself, it gets as requested.
     let code = json!({"type": "code_interpreter", "container": {"type": "auto"}});
     let own = json!({"model": "gpt-5.4", "input": "q", "tools": [code]}).to_string();
     let incoming = Incoming { path: None, body: own.as_bytes() };
@@ -456,7 +456,7 @@ fn a_strict_client_finds_the_fields_that_it_wants_in_a_page_and_in_the_counts() 
 
 #[test]
 fn a_search_that_is_made_up_for_sources_has_the_cited_ones_too() {
-    // There are clients that take the sources of an answer from the results of searches, if there are any.
+    // Some clients take the sources of an answer from search results, if there are any.
     let chunk = |name: &str| json!({"web": {"uri": format!("https://{name}.org"), "title": name}});
     let body = json!({"candidates": [{"content": {"role": "model", "parts": [{"text": "Yes."}]}, "finishReason": "STOP",
         "index": 0, "groundingMetadata": {"groundingChunks": [chunk("a"), chunk("b")], "groundingSupports": [

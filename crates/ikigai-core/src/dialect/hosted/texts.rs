@@ -1,14 +1,14 @@
-//! The visible texts of an answer, as one.
+//! The visible text of an answer, across its blocks.
 
 use super::found;
 use crate::span::Ruler;
 use crate::{Block, Citation, Dialect, Event, Span};
 
-/// The lengths of the visible texts of an answer, whose places a wire counts through all of them.
+/// The lengths of an answer's visible text blocks, for wires that count positions through all of them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
     blocks: Vec<(usize, Ruler)>,
-    /// Refusals, of which there is one at most.
+    /// Refusals; at most one.
     left_out: Vec<usize>,
 }
 
@@ -25,7 +25,7 @@ impl Texts {
         texts
     }
 
-    /// More of the text of a block; blocks come in order.
+    /// Adds text to a block; blocks come in order.
     #[inline]
     pub(crate) fn push(&mut self, index: usize, piece: &str) {
         match self.blocks.last_mut() {
@@ -35,12 +35,12 @@ impl Texts {
         }
     }
 
-    /// Notes that a block is not a part of the text.
+    /// Notes that a block is not part of the text.
     pub(crate) fn leave_out(&mut self, index: usize) {
         self.left_out.push(index);
     }
 
-    /// Measures the texts in the events that begin at `from`. Before the end, their sources are told.
+    /// Measures the text in the events from `from` on. Inserts citations and sources before the end event.
     pub(crate) fn note(&mut self, dialect: Dialect, from: usize, out: &mut Vec<Event>) {
         for event in out.iter().skip(from) {
             match event {
@@ -63,17 +63,17 @@ impl Texts {
         out.splice(place..place, told);
     }
 
-    /// The last block with text.
+    /// Returns the last block with text.
     pub(crate) fn last(&self) -> Option<usize> {
         self.blocks.last().map(|(index, _)| *index)
     }
 
-    /// How many bytes of text stand before a block.
+    /// Returns how many bytes of text come before a block.
     pub(crate) fn bytes_before(&self, index: usize) -> usize {
         self.blocks.iter().take_while(|(block, _)| *block < index).map(|(_, ruler)| ruler.bytes()).sum()
     }
 
-    /// How many characters stand before a byte of the whole.
+    /// Returns how many characters come before a byte of the whole text.
     pub(crate) fn chars_before(&self, byte: usize) -> usize {
         let (mut bytes, mut chars) = (0, 0);
         for (_, ruler) in &self.blocks {
@@ -86,21 +86,21 @@ impl Texts {
         chars
     }
 
-    /// The span of a block's citation in the whole; one without a span is about all of its block.
+    /// Returns a citation's span in the whole text; a citation without a span covers its whole block.
     pub(crate) fn span_of(&self, index: usize, citation: &Citation) -> Span {
         let length = self.blocks.iter().find(|(block, _)| *block == index).map_or(0, |(_, ruler)| ruler.bytes());
         let span = citation.span.unwrap_or(Span::new(0, length));
         span.behind(self.bytes_before(index))
     }
 
-    /// The range of characters of the whole as one of bytes.
+    /// Converts a range of characters of the whole text to one of bytes.
     pub(crate) fn span_of_chars(&self, start: u64, end: u64) -> Option<Span> {
         let all: Ruler = self.blocks.iter().fold(Ruler::default(), |all, (_, ruler)| all.and(ruler));
         all.span_of_chars(start, end)
     }
 
-    /// A citation of a range of the whole: one for each block that it touches, with the part of the range that is in it. A
-    /// range that lies nowhere is about the whole of the last text.
+    /// Cites a range of the whole text: one citation for each block that it touches, with the part of the range in that
+    /// block. A range outside the text cites all of the last block.
     pub(crate) fn cite(&self, span: Option<Span>, citation: &Citation) -> Vec<(usize, Citation)> {
         let mut cited = Vec::new();
         let mut start = 0;

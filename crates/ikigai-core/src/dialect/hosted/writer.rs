@@ -1,4 +1,4 @@
-//! Calls, results and citations as the objects of one dialect.
+//! Calls, results and citations as objects of one dialect.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use crate::{
 
 use super::{Texts, is_half, our_id};
 
-/// What Anthropic knows the passage of a result by.
+/// The field by which Anthropic identifies a passage of a result.
 const INDEX: &str = "encrypted_index";
 
 /// Writes the objects of one answer.
@@ -24,7 +24,7 @@ pub(super) struct Writer {
     pub(super) to: Dialect,
     provider: Option<String>,
     pub(super) model: Option<String>,
-    /// Calls that wait for their results, where the wire has one object for both; with their places.
+    /// Calls that wait for their results, with their indices, where the wire has one object for both.
     waiting: HashMap<String, (usize, ProviderCall)>,
     /// How many calls had no id.
     unnamed: usize,
@@ -37,10 +37,10 @@ impl Writer {
         Writer { to, provider, model, waiting: HashMap::new(), unnamed: 0, losses: Vec::new() }
     }
 
-    /// The objects that are written in the place of a call or a result.
+    /// Returns the objects that replace a call or a result.
     pub(super) fn run(&mut self, index: usize, block: &Block) -> Vec<Json> {
         match block {
-            // Some name neither calls nor results: those belong together that follow each other.
+            // Some wires give neither calls nor results an id: consecutive ones belong together.
             Block::ProviderCall(call) if call.id.is_empty() => {
                 self.unnamed += 1;
                 let named = ProviderCall { id: self.unnamed.to_string(), ..call.clone() };
@@ -93,13 +93,13 @@ impl Writer {
             }
             _ => None,
         };
-        // What has no field is in the seal beside it.
+        // State without a field of its own is in the seal next to it.
         let carried = if written.is_some() { Carried::All } else { Carried::Nothing };
         self.tell_run(index, block.kind(), carried);
         written.unwrap_or_default().into_iter().map(Json::from).collect()
     }
 
-    /// The calls whose results never came.
+    /// Returns the calls whose results never came.
     pub(super) fn rest(&mut self) -> Vec<(usize, Json)> {
         let mut waiting: Vec<(usize, ProviderCall)> = std::mem::take(&mut self.waiting).into_values().collect();
         by_number(&mut waiting, |(index, _)| *index);
@@ -119,7 +119,7 @@ impl Writer {
         item.map(Json::from).into_iter().collect()
     }
 
-    /// A result whose call is in an answer before.
+    /// Writes a result whose call is in an earlier answer.
     fn stray(&mut self, index: usize, result: &ProviderResult) -> Vec<Json> {
         let call = ProviderCall { id: result.call_id.clone(), tool: result.tool, ..ProviderCall::default() };
         self.item(index, &call, Some((index, result)))
@@ -150,12 +150,12 @@ impl Writer {
         Sealed::of(data, block.kind(), self.to, self.provider.as_deref(), self.model.as_deref())
     }
 
-    /// The citations of a text of Anthropic's, or of a part of it.
+    /// Writes the citations of an Anthropic text block, or of a part of it.
     pub(super) fn anthropic(&mut self, index: usize, citations: &[&Citation]) -> Vec<Json> {
         self.write(index, citations, anthropic::hosted::write_citation)
     }
 
-    /// The annotations of a text of the Responses API.
+    /// Writes the annotations of a Responses API text block.
     pub(super) fn annotations(&mut self, index: usize, citations: &[&Citation], ruler: &Ruler) -> Vec<Json> {
         self.write(index, citations, |citation| openai_responses::hosted::write_citation(citation, ruler))
     }
@@ -174,7 +174,7 @@ impl Writer {
         written.into_iter().flatten().collect()
     }
 
-    /// Tells what becomes of citations that came from elsewhere.
+    /// Reports what happened to citations from other dialects.
     fn tell(&mut self, index: usize, citations: &[&Citation], written: &[Option<Json>]) {
         let foreign = || citations.iter().zip(written).filter(|(citation, _)| citation.wire(self.to).is_none());
         if foreign().next().is_none() {
@@ -201,12 +201,12 @@ impl Writer {
         }
         let why = "written in the way of this API, as far as that has fields";
         losses.push(Loss::info(LossCode::Changed, "citations", place(), why));
-        // A stream may tell of the same block more than once.
+        // A stream may report the same block more than once.
         losses.retain(|loss| !self.losses.contains(loss));
         self.losses.append(&mut losses);
     }
 
-    /// What a citation from elsewhere says that has no field here.
+    /// Names what a foreign citation contains that has no field here.
     fn unsaid(&self, citation: &Citation) -> impl Iterator<Item = &'static str> {
         let quotes = matches!(self.to, Dialect::Anthropic | Dialect::OpenaiChat);
         let quoted = citation.cited_text.as_ref().is_some_and(|text| !text.is_empty());
@@ -216,7 +216,7 @@ impl Writer {
         names.into_iter().filter(|(_, is_lost)| *is_lost).map(|(name, _)| name)
     }
 
-    /// What stands around an answer with these citations, by the places of their blocks, and these sources.
+    /// Returns what goes next to an answer with these citations, by the indices of their blocks, and these sources.
     pub(super) fn around(
         &mut self,
         cited: &[(usize, Citation)],
@@ -271,8 +271,8 @@ impl Writer {
         data
     }
 
-    /// The objects of a search that found these sources, for wires that have no other place for them. What is cited was
-    /// found as well.
+    /// Returns the objects of a search that found these sources, for wires that have no other place for them. It
+    /// includes the cited pages.
     pub(super) fn search(&mut self, cited: &Cited, sources: &[FoundSource]) -> Vec<Json> {
         if sources.is_empty() {
             return Vec::new();
@@ -304,7 +304,7 @@ impl Writer {
     }
 }
 
-/// The pages that an answer cites, each once.
+/// The pages that an answer cites, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct Cited {
     pages: Vec<FoundSource>,
@@ -322,7 +322,7 @@ impl Cited {
     }
 }
 
-/// How much of what another provider's tool did is in what is written for it.
+/// How much of what another provider's tool did could be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Carried {
     All,
@@ -331,7 +331,7 @@ enum Carried {
 }
 
 impl Carried {
-    /// Of a block with this data, in this item. Every value of the wire's own object counts, but for its type and its ids.
+    /// Compares a block's data with this item. Every value of the block's wire object counts, except its type and ids.
     fn of(data: &ProviderData, item: Option<&Value>) -> Self {
         let Some(item) = item else { return Carried::Nothing };
         let mut said = HashSet::new();
@@ -354,7 +354,7 @@ impl Carried {
     }
 }
 
-/// Shows every value that says something, with its name.
+/// Calls `show` with every non-empty value and its name.
 fn visit<'v>(name: &'v str, value: &'v Value, show: &mut dyn FnMut(&'v str, &'v Value)) {
     match value {
         Value::Object(fields) => fields.iter().for_each(|(name, value)| visit(name, value, show)),
@@ -365,7 +365,7 @@ fn visit<'v>(name: &'v str, value: &'v Value, show: &mut dyn FnMut(&'v str, &'v 
     }
 }
 
-/// A part that carries another provider's state where signatures are.
+/// Adds another provider's state to a part, as its signature.
 fn signed(mut part: Value, sealed: Option<Sealed>) -> Value {
     if let (Some(sealed), Some(fields)) = (sealed, part.as_object_mut()) {
         fields.insert("thoughtSignature".to_owned(), Value::String(sealed.to_base64()));

@@ -1,4 +1,4 @@
-//! What this wire format can express, for [`fit`](crate::fit).
+//! The abilities of this wire format, for [`fit`](crate::fit).
 
 use crate::Dialect;
 use crate::fit::{
@@ -7,7 +7,7 @@ use crate::fit::{
     StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid, Within,
 };
 
-/// How closely a picture is looked at, in the words of Responses.
+/// How closely a picture is examined, in the terms of Responses.
 pub(super) const DETAIL: Shared = Shared {
     of: Dialect::OpenaiResponses,
     name: "detail",
@@ -16,7 +16,7 @@ pub(super) const DETAIL: Shared = Shared {
     values: &["auto", "low", "high"],
 };
 
-/// What this wire format can express.
+/// The abilities of this wire format.
 pub(crate) const ABILITIES: Abilities = Abilities {
     tool_names: NameRule { longest: 64, also: "", first: FirstCharacter::Any },
     call_ids: IdRule { longest: 40, characters: IdCharacters::Visible, repeats: Repeats::Taken },
@@ -50,23 +50,23 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     system_messages: SystemMessages::Anywhere,
     stored: &[],
     neutral: &[
-        // Whether the client wants to be told is known to whoever writes the answer.
+        // Whoever writes the answer knows whether the client wants the usage.
         Neutral::when("stream_options", r#"{"include_usage": true}"#),
         Neutral::when("stream_options", r#"{"include_usage": false}"#),
         Neutral::when("store", "false"),
-        // What holds without being said.
+        // The defaults.
         Neutral::when("n", "1"),
         Neutral::when("logprobs", "false"),
         Neutral::when("logit_bias", "{}"),
         Neutral::when("modalities", r#"["text"]"#),
         Neutral::when("service_tier", r#""auto""#),
         Neutral::when("image_url.detail", r#""auto""#),
-        // Read as hints for the cache, and told as such where they are not taken.
+        // Read as cache hints, and reported as such where they are not supported.
         Neutral::always("cache_control"),
         Neutral::always("prompt_cache_breakpoint"),
-        // The name of the tool, which its call says too.
+        // The name of the tool, which its call has too.
         Neutral::within("name", Within::Result),
-        // Marks of OpenAI's clients on what they send back.
+        // Marks that OpenAI's clients put on what they send back.
         Neutral::always("index"),
         Neutral::always("function.parsed_arguments"),
         Neutral::always("parsed"),

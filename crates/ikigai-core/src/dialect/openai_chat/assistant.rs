@@ -1,4 +1,4 @@
-//! What the assistant says, as it stands in answers and in the history of requests.
+//! The assistant's messages, in answers and in the history of requests.
 
 use std::borrow::Cow;
 
@@ -16,14 +16,14 @@ use crate::json::wire::{Raw, Text as WireText};
 use crate::wire::Ids;
 use crate::{Audio, Block, Fields, Json, Part as DataPart, ProviderData, Source, Text, ThinkingBlock};
 
-/// Shape: the picture stood in `images`.
+/// Shape: the picture was in `images`.
 const IMAGES: &str = "images";
-/// Shape: the speech stood in `audio`.
+/// Shape: the speech was in `audio`.
 const AUDIO: &str = "audio";
-/// The fields that hold reasoning as plain text, first choice first.
+/// The fields that hold reasoning as plain text, in order of preference.
 const REASONING_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
 
-/// Reads a message's fields, its role apart: the blocks, and what is noted about the message itself.
+/// Reads a message's fields except for its role: the blocks, and the notes about the message itself.
 pub(super) fn decode(mut message: Message<'_>, side: Side, ids: &mut Ids) -> (Vec<Block>, Notes) {
     let mut notes = Notes::default();
     let mut blocks: Vec<Block> = reasoning(&mut message).into_iter().collect();
@@ -51,7 +51,7 @@ pub(super) fn decode(mut message: Message<'_>, side: Side, ids: &mut Ids) -> (Ve
     (blocks, notes)
 }
 
-/// The thinking block that the reasoning fields make, if they say anything.
+/// Reads the reasoning fields as a thinking block, if they contain anything.
 fn reasoning(message: &mut Message<'_>) -> Option<Block> {
     let mut notes = Notes::default();
     let mut text = None;
@@ -79,13 +79,13 @@ fn reasoning(message: &mut Message<'_>) -> Option<Block> {
     Some(Block::Thinking(ThinkingBlock { text: text?, provider_data }))
 }
 
-/// The visible text of an item of `reasoning_details`.
+/// Returns the visible text of an item of `reasoning_details`.
 pub(super) fn detail_text(detail: &Raw<'_>) -> Option<String> {
     let detail: Detail<'_> = read_raw(&detail.0)?;
     detail.text.or(detail.summary).map(WireText::into_string)
 }
 
-/// Reads `content`, and says how it was written where the blocks do not tell.
+/// Reads `content`, and returns how it was written if the blocks do not show it.
 pub(super) fn read_content(message: &mut Message<'_>, side: Side, blocks: &mut Vec<Block>) -> Option<ContentShape> {
     match std::mem::take(&mut message.content) {
         Content::Absent if wire::find(&message.rest, "content").is_some_and(|raw| raw.get() == "null") => {
@@ -111,7 +111,7 @@ pub(super) fn refusal(text: String) -> Block {
     Block::Text(block)
 }
 
-/// Pictures that the model made, which some give beside the text. If one of them cannot be read, all stay where they are.
+/// Reads pictures made by the model, which some send next to the text. If one cannot be read, all stay where they are.
 pub(super) fn pictures(message: &mut Message<'_>, side: Side) -> Vec<Block> {
     let mut blocks: Vec<Block> = message.images.iter().map(|image| content::decode(image.clone(), side)).collect();
     if !blocks.iter().all(|block| matches!(block, Block::Image(_))) {
@@ -124,13 +124,13 @@ pub(super) fn pictures(message: &mut Message<'_>, side: Side) -> Vec<Block> {
     blocks
 }
 
-/// Speech that the model made. The transcript stays beside it: it is not text of the answer.
+/// Reads speech made by the model. The transcript stays with it: it is not text of the answer.
 fn speech(mut speech: Speech<'_>, side: Side) -> Option<Block> {
     let data = speech.data.take()?.into_owned();
     Some(speech_block(data, speech, side))
 }
 
-/// A block of speech; `id` names it in the next request, so it is state, and the rest is not.
+/// Makes a block of speech; `id` identifies it in the next request, so it is state, and the rest is not.
 pub(super) fn speech_block(data: String, mut speech: Speech<'_>, side: Side) -> Block {
     let mut notes = Notes::default();
     notes.mark(AUDIO);
@@ -143,34 +143,34 @@ pub(super) fn speech_block(data: String, mut speech: Speech<'_>, side: Side) -> 
     Block::Audio(Audio { source, cache: None, provider_data: notes.into_data(side) })
 }
 
-/// Whether a medium stood in a field of its own beside `content`.
+/// Whether a picture or speech was in a field of its own next to `content`.
 pub(super) fn has_own_field(block: &Block) -> bool {
     block.provider_data().is_some_and(|data| shape(data).flag(IMAGES) || shape(data).flag(AUDIO))
 }
 
-/// The items that a thinking block keeps of `reasoning_details`.
+/// Returns the items of `reasoning_details` that a thinking block keeps.
 pub(super) fn details_of(data: &ProviderData) -> Vec<Raw<'_>> {
     let details = data.part(DIALECT, DataPart::State).get(REASONING_DETAILS);
     let items: Option<Vec<Raw<'_>>> = details.and_then(|details| serde_json::from_str(details.text()).ok());
     items.unwrap_or_default()
 }
 
-/// The field that a thinking block came in.
+/// Returns the field that a thinking block came from.
 pub(super) fn field_of(thinking: &ThinkingBlock) -> Option<Cow<'_, str>> {
     shape(&thinking.provider_data).str(REASONING_FIELD)
 }
 
-/// Between texts that were blocks of their own.
+/// The separator between texts that were separate blocks.
 pub(super) const GAP: &str = "\n\n";
 
-/// What one message of the assistant will say.
+/// An assistant message being assembled.
 #[derive(Debug)]
 pub(super) struct Saying<'a> {
     side: Side,
     spelling: Spelling,
     /// How the message was spelled, if that is to be followed.
     shape: Cow<'a, Fields>,
-    /// What stands in `content`.
+    /// The blocks for `content`.
     inside: Vec<(&'a Block, StateUse)>,
     /// Everything else.
     message: Message<'a>,
@@ -181,8 +181,8 @@ impl<'a> Saying<'a> {
         Saying { side, spelling, shape, inside: Vec::new(), message: Message::default() }
     }
 
-    /// Takes one block; says whether it has a place here. Thinking goes into `field`, which is the one it came in, or
-    /// else the usual one.
+    /// Adds a block. Returns `false` if it has no place here. Thinking goes into `field`: the one it came from, or else
+    /// the usual one.
     pub(super) fn say(&mut self, block: &'a Block, state: StateUse, field: &str) -> bool {
         let in_parts = ContentShape::read(&self.shape) == Some(ContentShape::Parts);
         match block {
@@ -201,7 +201,7 @@ impl<'a> Saying<'a> {
                 self.inside.push((block, state));
             }
             Block::Image(_) => {
-                // In an answer, what another dialect's model made goes there too.
+                // In an answer, foreign pictures go there too.
                 let has_place = self.side == Side::Response || (has_own_field(block) && state == StateUse::Own);
                 let Some(part) = content::encode(block, self.side, state).filter(|_| has_place) else { return false };
                 self.message.images.push(part);
@@ -232,7 +232,7 @@ impl<'a> Saying<'a> {
         }
     }
 
-    /// Whether anything was said but reasoning.
+    /// Whether nothing but reasoning was said.
     pub(super) fn is_silent(&self) -> bool {
         self.inside.is_empty()
             && self.message.refusal.is_absent()
@@ -245,7 +245,7 @@ impl<'a> Saying<'a> {
         !self.message.tool_calls.is_empty() || self.message.function_call.is_some()
     }
 
-    /// The whole message. What is not said stays out, `content` apart, which is `null` then.
+    /// Returns the whole message. Missing parts are left out, except for `content`, which becomes `null`.
     pub(super) fn into_message(mut self) -> Message<'a> {
         let shape = ContentShape::read(&self.shape);
         let is_text = self.inside.iter().all(|(block, _)| block.as_text().is_some());
@@ -269,8 +269,8 @@ impl<'a> Saying<'a> {
         Content::List(parts.collect())
     }
 
-    /// All texts as one. In an answer they are one; in a request an empty line stands between them, except where a
-    /// provider cut a sentence to hang citations on its pieces.
+    /// Joins all texts. In an answer they are one; in a request an empty line separates them, except where a provider
+    /// cut a sentence to attach citations to its pieces.
     fn joined(&self) -> WireText<'a> {
         let mut whole = Words::default();
         let mut seam = true;
@@ -287,7 +287,7 @@ impl<'a> Saying<'a> {
     }
 }
 
-/// Adds to a text, which is only copied if there is more than one piece of it.
+/// Appends to a text, which is copied only if it has more than one piece.
 fn add<'a>(words: &mut Words<'a>, text: &'a str) {
     match &mut words.0 {
         Some(said) => said.0.to_mut().push_str(text),
@@ -296,19 +296,19 @@ fn add<'a>(words: &mut Words<'a>, text: &'a str) {
     }
 }
 
-/// Whether another dialect hung something on this text, for which it may have cut a sentence.
+/// Whether another dialect attached something to this text, for which it may have cut a sentence.
 fn is_cut(text: &Text) -> bool {
     let parts = [DataPart::State, DataPart::Extra, DataPart::Answer, DataPart::Shape];
     !text.citations.is_empty()
         || parts.into_iter().any(|part| text.provider_data.parts(part).any(|(name, _)| name != DIALECT.as_str()))
 }
 
-/// Speech: its name in a request, itself in an answer.
+/// Writes speech: only its id in a request, its data in an answer.
 pub(super) fn write_speech(audio: &Audio, side: Side, state: StateUse) -> Option<Raw<'_>> {
     let own = audio.provider_data.part(DIALECT, DataPart::State).str(ID).filter(|_| state == StateUse::Own);
     let mut speech = Speech { rest: notes::extra(&audio.provider_data, side).as_rest(), ..Speech::default() };
     match (&audio.source, side) {
-        // A request names what was said before; it does not say it again.
+        // A request refers to earlier speech by id, and does not repeat it.
         (_, Side::Request) => speech.id = Some(WireText(own?)),
         (Source::Base64 { data, .. }, Side::Response) => {
             speech.id = own.map(WireText);

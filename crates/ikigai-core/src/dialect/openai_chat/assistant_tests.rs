@@ -13,7 +13,7 @@ fn read(text: &str) -> Message<'_> {
     message
 }
 
-/// The message that these blocks make.
+/// Writes these blocks as a message.
 fn write(blocks: &[Block], shape: Fields, side: Side) -> Message<'_> {
     let mut saying = Saying::new(side, Spelling::AsItCame, Cow::Owned(shape));
     for block in blocks {
@@ -26,7 +26,7 @@ fn write(blocks: &[Block], shape: Fields, side: Side) -> Message<'_> {
     saying.into_message()
 }
 
-/// Reads a message, checks that it is written as it came, and gives its blocks.
+/// Reads a message, checks that it is written back unchanged, and returns its blocks.
 fn one_way(message: &Value, side: Side) -> Vec<Block> {
     let text = message.to_string();
     let (blocks, notes) = decode(read(&text), side, &mut Ids::default());
@@ -125,7 +125,7 @@ fn signed(text: &str, signature: &str) -> Block {
     block
 }
 
-/// Writes an answer's blocks for a client of this dialect, lets `client` have its way with the message, and reads it.
+/// Writes an answer's blocks for a client of this dialect, lets `client` change the message, and reads it.
 fn through_a_client(content: &[Block], client: impl FnOnce(&mut Map<String, Value>)) -> Said {
     let reply = Reply { provider: Some("anthropic".into()), ..Reply::default() };
     let mut message = write(content, Fields::default(), Side::Response);

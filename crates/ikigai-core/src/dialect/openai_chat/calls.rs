@@ -13,18 +13,18 @@ use crate::json::wire::{Raw, Text};
 use crate::wire::Ids;
 use crate::{Arguments, Block, Fields, Json, Part, ProviderData, ToolCall};
 
-/// Shape of calls, in the document that they were found in.
+/// Shape of calls, in the document that they were read from.
 const NO_TYPE: &str = "no_type";
 const NO_ID: &str = "no_id";
 const NO_ARGUMENTS: &str = "no_arguments";
 const ARGUMENTS_OBJECT: &str = "arguments_object";
 pub(super) const FUNCTION_CALL: &str = "function_call";
-/// Shape: a custom tool, which takes any text.
+/// Shape: a custom tool, which accepts any text.
 const CUSTOM: &str = "custom";
-/// Shape of a message: entries of `tool_calls` that are not calls of functions, with their places.
+/// Shape of a message: entries of `tool_calls` that are not function calls, with their indices.
 const OTHER_CALLS: &str = "other_calls";
 
-/// Reads the calls of a message, in the older form and in today's.
+/// Reads the calls of a message, in the older form and in the current one.
 pub(super) fn decode(message: &mut Message<'_>, side: Side, ids: &mut Ids, blocks: &mut Vec<Block>, notes: &mut Notes) {
     if message.function_call.as_deref().is_some_and(is_named)
         && let Some(function) = message.function_call.take()
@@ -47,7 +47,7 @@ pub(super) fn decode(message: &mut Message<'_>, side: Side, ids: &mut Ids, block
     }
 }
 
-/// An entry of `tool_calls` that is not a call of a function, and its place.
+/// An entry of `tool_calls` that is not a function call, and its index.
 #[derive(Debug, Serialize, Deserialize)]
 struct OtherCall<'a> {
     at: usize,
@@ -55,12 +55,12 @@ struct OtherCall<'a> {
     call: Raw<'a>,
 }
 
-/// Whether a function, or a piece of one, says its name.
+/// Whether a function, or a piece of one, has a name.
 pub(super) fn is_named(function: &Function<'_>) -> bool {
     function.name.as_ref().is_some_and(|name| !name.as_str().is_empty())
 }
 
-/// The object with name and arguments, by the type of the call: its name and itself.
+/// Returns the object with name and arguments for the call's type: its field and its content.
 pub(super) fn inner<'c, 'a>(call: &'c mut Call<'a>) -> (&'static str, &'c mut Option<Box<Function<'a>>>) {
     match call.kind.as_ref().map(Text::as_str) {
         Some(CUSTOM) => (CUSTOM, &mut call.custom),
@@ -101,7 +101,7 @@ pub(super) fn read_call(mut wire: Call<'_>, side: Side, ids: &mut Ids) -> ToolCa
         Some(_) | None => notes.mark(NO_TYPE),
     }
     wire.leftovers().into_iter().for_each(|(name, value)| notes.extra.push(name, value));
-    // Below its own name, to be told from the fields around it.
+    // Under its own name, to distinguish it from the fields around it.
     notes.keep_inner(name, rest);
     call.provider_data = notes.into_bound_data(side);
     let marks = [(name == CUSTOM, CUSTOM), (id.is_none(), ID_GENERATED)];
@@ -112,7 +112,7 @@ pub(super) fn read_call(mut wire: Call<'_>, side: Side, ids: &mut Ids) -> ToolCa
     call
 }
 
-/// Reads name and arguments, and gives what else there is.
+/// Reads name and arguments, and returns the remaining fields.
 fn read_function(mut function: Function<'_>, call: &mut ToolCall, shape: &mut Fields) -> Fields {
     call.name = function.name.take().map(Text::into_string).unwrap_or_default();
     match function.arguments.take() {
@@ -120,7 +120,7 @@ fn read_function(mut function: Function<'_>, call: &mut ToolCall, shape: &mut Fi
             call.arguments = Arguments::from_text(raw.text());
             shape.set(ARGUMENTS_OBJECT, true);
         }
-        // Null, something else, or not at all: no arguments. What is there stays with the rest.
+        // Null, something else, or missing: no arguments. Whatever is there stays with the rest.
         other => match other.as_ref().and_then(Raw::as_str) {
             Some(text) => call.arguments = Arguments::from_text(text),
             None => {
@@ -132,7 +132,7 @@ fn read_function(mut function: Function<'_>, call: &mut ToolCall, shape: &mut Fi
     function.leftovers()
 }
 
-/// How a call was spelled, where that is followed.
+/// Returns a call's original spelling, if it is to be followed.
 fn followed(data: &ProviderData, side: Side, spelling: Spelling) -> Cow<'_, Fields> {
     match spelling {
         Spelling::AsItCame => bound_shape(data, side),
@@ -140,7 +140,7 @@ fn followed(data: &ProviderData, side: Side, spelling: Spelling) -> Cow<'_, Fiel
     }
 }
 
-/// The older form of a call that came in it.
+/// Writes a call in the older form if it came in that form.
 pub(super) fn write_older_form(call: &ToolCall, side: Side, spelling: Spelling) -> Option<Function<'_>> {
     let shape = followed(&call.provider_data, side, spelling);
     shape
@@ -148,7 +148,7 @@ pub(super) fn write_older_form(call: &ToolCall, side: Side, spelling: Spelling) 
         .then(|| Function { rest: notes::extra(&call.provider_data, side).as_rest(), ..write_function(call, &shape) })
 }
 
-/// One entry of `tool_calls`, with the provider's own state.
+/// Writes one entry of `tool_calls`, with the provider's own state.
 pub(super) fn write_call(call: &ToolCall, side: Side, spelling: Spelling, state: StateUse) -> Call<'_> {
     let data = &call.provider_data;
     let bound = followed(data, side, spelling);
@@ -162,7 +162,7 @@ pub(super) fn write_call(call: &ToolCall, side: Side, spelling: Spelling, state:
     let mut wire = Call { kind: Some(kind.into()), rest: notes::around(extra, kind), ..Call::default() };
     *inner(&mut wire).1 = Some(Box::new(function));
     wire.kind.take_if(|_| bound.flag(NO_TYPE));
-    // The provider gave none, or an empty one, and is given that again.
+    // The provider sent no id, or an empty one, and gets the same back.
     let unnamed = spelling == Spelling::AsItCame
         && shape(data).flag(ID_GENERATED)
         && (bound.flag(NO_ID) || extra.get("id").is_some());
@@ -184,14 +184,14 @@ fn write_function<'a>(call: &'a ToolCall, shape: &Fields) -> Function<'a> {
     Function { name: Some(call.name.as_str().into()), arguments, ..Function::default() }
 }
 
-/// Puts entries of `tool_calls` that are not calls of functions back into their places.
+/// Puts entries of `tool_calls` that are not function calls back into their places.
 pub(super) fn put_others(shape: &Fields, calls: &mut Vec<Item<'_, Call<'_>>>) {
     let others: Option<Vec<OtherCall<'_>>> = shape.get(OTHER_CALLS).and_then(|others| others.to().ok());
     let owned = |other: OtherCall<'_>| (other.at, Item::Odd(Cow::Owned(other.call.0.into_owned())));
     notes::put_in_places(calls, others.unwrap_or_default().into_iter().map(owned));
 }
 
-/// The state that a call brings along, for its provider.
+/// Returns the state that a call carries for its provider.
 pub(super) fn call_state(data: &ProviderData) -> Option<&Json> {
     data.part(DIALECT, Part::State).get(EXTRA_CONTENT)
 }

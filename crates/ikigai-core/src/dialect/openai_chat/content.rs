@@ -1,4 +1,4 @@
-//! Content parts: wire parts to blocks, and blocks to the parts they came from or would be.
+//! Content parts: from the wire to blocks, and from blocks back to the parts they came from or would be.
 
 use std::borrow::Cow;
 
@@ -15,20 +15,20 @@ use crate::json::loose::{Item, Loose as _, read_raw};
 use crate::json::wire::{Raw, Text as WireText, read_str};
 use crate::{Audio, Block, CacheHint, Document, Fields, Image, Json, Other, ProviderData, Source, Text, ThinkingBlock};
 
-/// Shape of single parts.
+/// Names in the shape of parts.
 const DATA_HEAD: &str = "data_head";
 const PLAIN: &str = "plain";
 const FORMAT: &str = "format";
 const BARE: &str = "bare";
 const CHUNKS: &str = "chunks";
 const DOCUMENT_URL: &str = "document_url";
-/// The refusal stood in a part, not in the message's own field.
+/// The refusal was in a part, not in the message's own field.
 const IN_PART: &str = "in_part";
 
 /// The value of [`REASONING_FIELD`] for thinking that came as a part of `content`.
 pub(super) const FIELD_CONTENT: &str = "content";
 
-/// Reads one part. What is not understood stays whole.
+/// Reads one part. An unknown part is kept whole.
 pub(super) fn decode(item: Item<'_, Part<'_>>, side: Side) -> Block {
     let data = match item {
         Item::Odd(raw) => Json::copy(&raw),
@@ -85,19 +85,19 @@ fn read(part: &mut Part<'_>, side: Side) -> Option<Block> {
             part.thinking = None;
             notes.shape.set(REASONING_FIELD, FIELD_CONTENT);
             part.kind = None;
-            // A signature, or the mark of a closed thought: both go back with the part.
+            // A signature, or the mark of a closed thought: both are sent back with the part.
             notes.extra = std::mem::take(part).leftovers();
             if let Some(signature) = notes.extra.remove(SIGNATURE) {
                 notes.state.set(SIGNATURE, signature);
             }
-            // What the model thought goes back to it, so its fields are those of a request on both sides.
+            // The model's thinking is sent back to it, so its fields are those of a request on both sides.
             Block::Thinking(ThinkingBlock { text, provider_data: notes.into_data(Side::Request) })
         }
         _ => return None,
     })
 }
 
-/// What is left of a part, and the wish for the cache in it.
+/// Returns a part's remaining fields and its cache hint.
 fn rest(mut notes: Notes, part: &mut Part<'_>, side: Side) -> (Option<CacheHint>, ProviderData) {
     part.kind = None;
     for (name, value) in std::mem::take(part).leftovers() {
@@ -106,7 +106,7 @@ fn rest(mut notes: Notes, part: &mut Part<'_>, side: Side) -> (Option<CacheHint>
     (cache_hint(&notes.extra), notes.into_data(side))
 }
 
-/// The cache hint among a part's or a tool's fields. The field itself stays with the others.
+/// Returns the cache hint among a part's or a tool's fields. The field itself stays with the others.
 pub(super) fn cache_hint(fields: &Fields) -> Option<CacheHint> {
     if fields.is_empty() {
         return None;
@@ -118,7 +118,7 @@ pub(super) fn cache_hint(fields: &Fields) -> Option<CacheHint> {
     Some(CacheHint { ttl: wish.get("ttl").and_then(|ttl| ttl.as_str()).map(str::to_owned) })
 }
 
-/// Whether a field of a part or a tool is a wish for the cache.
+/// Whether this field of a part or a tool is a cache request.
 pub(super) fn is_cache_field(name: &str) -> bool {
     matches!(name, "cache_control" | "prompt_cache_breakpoint")
 }
@@ -163,7 +163,7 @@ fn read_audio(raw: &Raw<'_>, notes: &mut Notes) -> Option<Source> {
 fn read_file(inner: &mut Option<Box<Medium<'_>>>, notes: &mut Notes) -> Option<(Source, Option<String>)> {
     let file = inner.as_mut()?;
     let source = match &file.file_data {
-        // Nobody is known to take an address here.
+        // No API is known to accept a URL here.
         Some(Address::Text(text)) if text.as_str().starts_with("http") => return None,
         Some(_) => source_of(file.file_data.take()?.into_text(), Some("application/pdf"), notes),
         None => Source::File { id: file.file_id.take()?.into_string(), media_type: None },
@@ -173,7 +173,7 @@ fn read_file(inner: &mut Option<Box<Medium<'_>>>, notes: &mut Notes) -> Option<(
     Some((source, name))
 }
 
-/// The text of a `thinking` part, which is a text or a list of text parts.
+/// Returns the text of a `thinking` part, which is a string or a list of text parts.
 fn read_thinking(raw: &Raw<'_>, notes: &mut Notes) -> Option<String> {
     if let Some(text) = raw.as_str() {
         notes.mark(PLAIN);
@@ -187,14 +187,14 @@ fn read_thinking(raw: &Raw<'_>, notes: &mut Notes) -> Option<String> {
     Some(text)
 }
 
-/// The text of a list of text parts; `None` if it is not a list.
+/// Returns the text of a list of text parts, or `None` if it is not a list.
 fn chunk_text(list: &str) -> Option<String> {
     let parts: Vec<serde_json::Value> = read_str(list).ok()?;
     Some(parts.iter().filter_map(|chunk| chunk.get("text")?.as_str()).collect())
 }
 
-/// Where the bytes are that a text stands for: at an address, in a data URL, or in the text itself, where that may be,
-/// as bytes that are most likely of type `bare`.
+/// Reads a source from a string: a URL, a data URL or, if `bare` is given, plain base64, whose type is `bare` unless
+/// its first bytes show another.
 fn source_of(text: Cow<'_, str>, bare: Option<&str>, notes: &mut Notes) -> Source {
     const END: &str = ";base64,";
     let parsed = text.strip_prefix("data:").and_then(|rest| {
@@ -219,7 +219,7 @@ fn source_of(text: Cow<'_, str>, bare: Option<&str>, notes: &mut Notes) -> Sourc
     }
 }
 
-/// The text that stands for a source: its URL, or its bytes, mostly as a data URL.
+/// Returns the string for a source: its URL, or its bytes, usually as a data URL.
 fn text_of<'a>(source: &'a Source, data: &'a ProviderData) -> Option<Address<'a>> {
     match source {
         Source::Url { url, .. } => Some(url.as_str().into()),
@@ -235,17 +235,17 @@ fn text_of<'a>(source: &'a Source, data: &'a ProviderData) -> Option<Address<'a>
     }
 }
 
-/// A text part.
+/// Makes a text part.
 pub(super) fn text_part(text: &str) -> Part<'_> {
     Part { kind: Some("text".into()), text: Some(text.into()), ..Part::default() }
 }
 
-/// Whether this text is a refusal that stood, or would stand, in the message's own field.
+/// Whether this text is a refusal from, or for, the message's own field.
 pub(super) fn is_refusal_field(block: &Text) -> bool {
     block.is_refusal() && !shape(&block.provider_data).flag(IN_PART)
 }
 
-/// Writes a block as a part; `None` where this dialect has no part for it.
+/// Writes a block as a part. Returns `None` if this dialect has no part for it.
 pub(super) fn encode(block: &Block, side: Side, state: StateUse) -> Option<Item<'_, Part<'_>>> {
     let mut part = match block {
         Block::Text(text) if text.is_refusal() => {
@@ -286,7 +286,7 @@ pub(super) fn encode(block: &Block, side: Side, state: StateUse) -> Option<Item<
             Block::Document(_) => notes::around(extra, "file"),
             _ => extra.as_rest(),
         };
-        // A cache mark only while it still says what the block says.
+        // The cache mark is written only while it matches the block's.
         if cache_hint(extra).as_ref() != block.cache() {
             part.rest.retain(|(name, _)| !is_cache_field(name));
         }
@@ -299,7 +299,7 @@ pub(super) fn encode(block: &Block, side: Side, state: StateUse) -> Option<Item<
     Some(Item::Fits(part))
 }
 
-/// The inner object of a medium, as far as it is unknown.
+/// Returns the unknown fields of a part's inner object, as a new one.
 fn medium<'a>(data: &'a ProviderData, side: Side, name: &str) -> Medium<'a> {
     Medium { rest: notes::inner(notes::extra(data, side), name), ..Medium::default() }
 }
@@ -341,7 +341,7 @@ fn write_document(document: &Document, side: Side) -> Option<Part<'_>> {
     Some(Part { kind: Some("file".into()), file: Some(Box::new(file)), ..Part::default() })
 }
 
-/// A `thinking` part, in the chunks that it came in while they still say the same.
+/// Writes a `thinking` part, in its original chunks if they still have the same text.
 fn write_thinking(block: &ThinkingBlock) -> Part<'_> {
     let shape = shape(&block.provider_data);
     let chunks = shape.get(CHUNKS).filter(|chunks| chunk_text(chunks.text()).as_ref() == Some(&block.text));
@@ -353,7 +353,7 @@ fn write_thinking(block: &ThinkingBlock) -> Part<'_> {
     Part { kind: Some("thinking".into()), thinking: Some(thinking), ..Part::default() }
 }
 
-/// Whether nothing on this block asks for the form of a part.
+/// Whether this block could be written as a plain string.
 pub(super) fn is_bare_text(block: &Block, side: Side) -> bool {
     match block {
         Block::Text(text) => {
@@ -363,7 +363,7 @@ pub(super) fn is_bare_text(block: &Block, side: Side) -> bool {
     }
 }
 
-/// The media type of an audio format's name.
+/// Returns the media type for the name of an audio format.
 fn audio_type(format: &str) -> String {
     match format {
         "wav" => "audio/wav".to_owned(),
@@ -372,7 +372,7 @@ fn audio_type(format: &str) -> String {
     }
 }
 
-/// The name of an audio format by its media type.
+/// Returns the name of the audio format for a media type.
 fn audio_format(media_type: &str) -> &str {
     match media_type {
         "audio/wav" | "audio/x-wav" | "audio/wave" | "audio/vnd.wave" => "wav",
@@ -381,9 +381,9 @@ fn audio_format(media_type: &str) -> &str {
     }
 }
 
-/// The media type that the first bytes show.
+/// Returns the media type that the first bytes show.
 pub(super) fn sniffed(base64: &str) -> Option<&'static str> {
-    // A multiple of four characters, so that they decode by themselves.
+    // A multiple of four characters, so that they can be decoded alone.
     let head = base64.get(..base64.len().min(512) / 4 * 4)?;
     infer::get(&STANDARD.decode(head).ok()?).map(|kind| kind.mime_type())
 }

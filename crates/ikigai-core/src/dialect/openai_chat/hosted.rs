@@ -1,5 +1,4 @@
-//! What this API and its many copies say about sources, both ways. Tools that they run by themselves leave no trace but
-//! that.
+//! Sources in this API and its many copies, both ways. Tools that they run themselves leave no other trace.
 
 use serde_json::{Value, json};
 
@@ -8,10 +7,10 @@ use crate::{Citation, CitedSource, FoundSource, Json, Marks, Part, ProviderData}
 
 use super::DIALECT;
 
-/// Where an answer keeps the annotations of its message.
+/// The name under which an answer keeps its message's annotations.
 pub(crate) const ANNOTATIONS: &str = "message.annotations";
 
-/// What the fields around an answer say about these texts.
+/// Returns what the fields around an answer say about its text.
 pub(crate) fn found(data: &ProviderData, texts: &Texts) -> Found {
     let mut found = Found::default();
     let kept = data.part(DIALECT, Part::Answer);
@@ -30,7 +29,7 @@ pub(crate) fn found(data: &ProviderData, texts: &Texts) -> Found {
             ..FoundSource::default()
         });
     }
-    // The same URLs without more, and seldom one that is not among the results.
+    // Usually the same URLs without details; rarely one that is not among the results.
     let is_new = |url: &String| results.iter().all(|result| result.value()["url"] != **url);
     let cited = list("citations");
     found.sources.extend(cited.iter().filter_map(|url| text(url.value())).filter(is_new).map(FoundSource::url));
@@ -63,18 +62,18 @@ fn annotation(wire: Json, texts: &Texts, found: &mut Found) {
     found.citations.extend(texts.cite(span, &citation));
 }
 
-/// A citation of these characters for a client; `None` if it has no URL.
+/// Writes a citation of these characters for a client. Returns `None` if it has no URL.
 pub(crate) fn write_citation(citation: &Citation, start: usize, end: usize) -> Option<Value> {
     let CitedSource::Url { url, title } = &citation.source else { return None };
     Some(annotate(url, title.as_deref(), citation.cited_text.as_deref(), (start, end)))
 }
 
-/// A source that no passage is tied to, for a client.
+/// Writes a source that no passage cites, for a client.
 pub(crate) fn write_source(source: &FoundSource) -> Option<Value> {
     Some(annotate(source.url.as_deref()?, source.title.as_deref(), source.snippet.as_deref(), (0, 0)))
 }
 
-/// Strict clients want a title and a range.
+/// Writes an annotation. Strict clients require a title and a range.
 fn annotate(url: &str, title: Option<&str>, content: Option<&str>, (start, end): (usize, usize)) -> Value {
     let mut cited = json!({"url": url, "title": title.unwrap_or_default(), "start_index": start, "end_index": end});
     if let (Some(content), Some(fields)) = (content, cited.as_object_mut()) {

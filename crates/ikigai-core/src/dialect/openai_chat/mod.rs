@@ -1,20 +1,20 @@
 //! OpenAI Chat Completions, and the family of some thirty APIs that copy it.
 //!
-//! One string of text, one list of tool calls and, outside OpenAI, one field of reasoning make an answer; a stream is
+//! An answer is one string of text, one list of tool calls and, outside OpenAI, one field of reasoning; a stream is
 //! made of pieces of these. What is odd:
 //!
-//! - The copies differ in small things everywhere. What to *send* follows from the fitted request and the provider's
-//!   [`Quirks`](crate::provider::Quirks). What *comes in* is read in every spelling that has been seen, whoever sent it.
-//! - Reasoning has four homes: `reasoning_content`, `reasoning`, `reasoning_details`, and `thinking` parts inside
-//!   `content`. The thinking block remembers where it came from, and goes back there.
-//! - `finish_reason` says `stop` beside tool calls, or nothing at all. The content decides.
+//! - The copies differ in small things everywhere. What is *sent* depends on the fitted request and the provider's
+//!   [`Quirks`](crate::provider::Quirks). What *comes in* is read in every known spelling, whoever sent it.
+//! - Reasoning is in one of four places: `reasoning_content`, `reasoning`, `reasoning_details`, and `thinking` parts
+//!   inside `content`. The thinking block remembers where it came from, and is written back there.
+//! - `finish_reason` may be `stop` in spite of tool calls, or missing. The content decides.
 //! - The system prompt is the leading run of `system` and `developer` messages; each `tool` message is one result, and
-//!   a run of them is one message of ours.
+//!   a run of them is one canonical message.
 //!
-//! Files beside the usual ones: `assistant` and `calls` are what requests and answers have in common, `notes` names what
-//! this dialect leaves in `provider_data`, `sealed` finds a slot for other dialects' state, and `request/history` and
-//! `request/parts` write the messages that `request/messages` reads. The reader of streams has its own folder: blocks,
-//! calls, `merge` for everything else that comes in pieces, and `alike` for chunks that need no reading.
+//! Files besides the usual ones: `assistant` and `calls` have what requests and answers share, `notes` names what this
+//! dialect leaves in `provider_data`, `sealed` finds a slot for other dialects' state, and `request/history` and
+//! `request/parts` write the messages that `request/messages` reads. The stream reader has its own folder: blocks,
+//! calls, `merge` for everything else that comes in pieces, and `alike` for chunks that need no parsing.
 
 mod abilities;
 mod assistant;

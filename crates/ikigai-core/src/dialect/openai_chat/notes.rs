@@ -1,4 +1,4 @@
-//! What this dialect leaves in `provider_data`, and how it is found again.
+//! What this dialect leaves in `provider_data`, and how it is found there.
 
 use std::borrow::Cow;
 
@@ -8,28 +8,28 @@ use super::DIALECT;
 use crate::json::wire::Rest;
 use crate::{Fields, Json, Part, ProviderData};
 
-/// Shape: how `content` was written, where that does not follow from the blocks: one of [`ContentShape`]'s words.
+/// Shape: how `content` was written, if the blocks do not show it: one of [`ContentShape`]'s values.
 const CONTENT: &str = "content";
-/// Shape: the field that reasoning came in.
+/// Shape: the field that reasoning came from.
 pub(super) const REASONING_FIELD: &str = "reasoning_field";
-/// Shape: the second field that said the same.
+/// Shape: the second field with the same reasoning.
 pub(super) const REASONING_ALSO: &str = "reasoning_also";
-/// State: `reasoning_details`, whole.
+/// State: all of `reasoning_details`.
 pub(super) const REASONING_DETAILS: &str = "reasoning_details";
 /// State: Google's slot for thought signatures, on a call or a message.
 pub(super) const EXTRA_CONTENT: &str = "extra_content";
 /// State: the signature of a `thinking` part.
 pub(super) const SIGNATURE: &str = "signature";
-/// State: the id by which the next request names speech of the model.
+/// State: the id by which the next request refers to the model's speech.
 pub(super) const ID: &str = "id";
 /// Shape: the text is a refusal.
 pub(super) const REFUSAL: &str = "refusal";
-/// Shape: the call had no id, this one is ours.
+/// Shape: the call had no id; this one is ours.
 pub(super) const ID_GENERATED: &str = "id_generated";
-/// Shape: notes on the answer that a message was before. They are not followed when it is sent in a request.
+/// Shape: notes on a message from when it was an answer. They are not followed when it is sent in a request.
 pub(super) const ANSWER: &str = "answer";
 
-/// Whose document is read or written.
+/// The kind of document being read or written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Request,
@@ -37,7 +37,7 @@ pub(super) enum Side {
 }
 
 impl Side {
-    /// The part that holds fields of this side that the format does not know.
+    /// Returns the part for fields of this side that the format does not have.
     pub(super) fn unknown(self) -> Part {
         match self {
             Side::Request => Part::Extra,
@@ -46,7 +46,7 @@ impl Side {
     }
 }
 
-/// What is noted about one object while it is read.
+/// Notes about one object while it is being read.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub(super) state: Fields,
@@ -55,12 +55,12 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// Sets a mark about the spelling.
+    /// Sets a flag about the spelling.
     pub(super) fn mark(&mut self, name: &str) {
         self.shape.set(name, true);
     }
 
-    /// Keeps unknown fields of an inner object, with its name before theirs: `image_url.detail`.
+    /// Keeps unknown fields of an inner object, prefixed with its name: `image_url.detail`.
     pub(super) fn keep_inner(&mut self, object: &str, fields: Fields) {
         fields.into_iter().for_each(|(name, value)| self.extra.push(format!("{object}.{name}"), value));
     }
@@ -73,8 +73,8 @@ impl Notes {
         data
     }
 
-    /// As [`into_data`](Notes::into_data), for spelling that is only right in the document it was found in: an answer's
-    /// is not followed in a request.
+    /// Like [`into_data`](Notes::into_data), for spelling that applies only to the kind of document it was found in: an
+    /// answer's is not followed in a request.
     pub(super) fn into_bound_data(mut self, side: Side) -> ProviderData {
         if side == Side::Response && !self.shape.is_empty() {
             let shape = std::mem::take(&mut self.shape);
@@ -84,12 +84,12 @@ impl Notes {
     }
 }
 
-/// How something was spelled.
+/// Returns how something was spelled.
 pub(super) fn shape(data: &ProviderData) -> &Fields {
     data.part(DIALECT, Part::Shape)
 }
 
-/// How something was spelled in the document of one side, where the two are told apart.
+/// Returns how something was spelled in one side's documents, for spelling that is bound to a side.
 pub(super) fn bound_shape(data: &ProviderData, side: Side) -> Cow<'_, Fields> {
     let shape = shape(data);
     match side {
@@ -98,12 +98,12 @@ pub(super) fn bound_shape(data: &ProviderData, side: Side) -> Cow<'_, Fields> {
     }
 }
 
-/// Unknown fields to write again.
+/// Returns the unknown fields to write back.
 pub(super) fn extra(data: &ProviderData, side: Side) -> &Fields {
     data.part(DIALECT, side.unknown())
 }
 
-/// The unknown fields of an inner object, to write again.
+/// Returns the unknown fields of an inner object to write back.
 pub(super) fn inner<'a>(extra: &'a Fields, object: &str) -> Rest<'a> {
     let own = extra.iter().filter_map(|(name, value)| {
         let name = name.strip_prefix(object)?.strip_prefix('.')?;
@@ -112,14 +112,14 @@ pub(super) fn inner<'a>(extra: &'a Fields, object: &str) -> Rest<'a> {
     own.collect()
 }
 
-/// The unknown fields around an inner object.
+/// Returns the unknown fields around an inner object.
 pub(super) fn around<'a>(extra: &'a Fields, object: &str) -> Rest<'a> {
     let is_inside = |name: &str| name.strip_prefix(object).is_some_and(|rest| rest.starts_with('.'));
     let own = extra.iter().filter(|(name, _)| !is_inside(name));
     own.map(|(name, value)| (Cow::Borrowed(name), Cow::Borrowed(value.raw()))).collect()
 }
 
-/// Puts items into their places among the others; their places ascend.
+/// Inserts items at their places among the others; the places are in ascending order.
 pub(super) fn put_in_places<T>(items: &mut Vec<T>, placed: impl IntoIterator<Item = (usize, T)>) {
     let mut others = std::mem::take(items).into_iter();
     for (place, item) in placed {
@@ -133,18 +133,18 @@ pub(super) fn put_in_places<T>(items: &mut Vec<T>, placed: impl IntoIterator<Ite
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ContentShape {
-    /// A list of parts, where a text would have done.
+    /// A list of parts where a string would have done.
     Parts,
     /// `null`.
     Null,
-    /// Not at all.
+    /// Missing.
     Absent,
-    /// An empty text.
+    /// An empty string.
     Empty,
 }
 
 impl ContentShape {
-    /// The shape that notes name.
+    /// Reads the shape from the notes.
     pub(super) fn read(shape: &Fields) -> Option<Self> {
         shape.get(CONTENT)?.to().ok()
     }

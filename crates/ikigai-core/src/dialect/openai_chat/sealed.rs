@@ -1,8 +1,8 @@
-//! State of another dialect, carried through a client of this one.
+//! Another dialect's state, carried through a client of this one.
 //!
-//! It rides in `reasoning_details`, in the form that relays use for encrypted reasoning and that clients send back
-//! whole. Each item says inside which block it belongs to: its kind, its place, and how long its text was. A signature
-//! over a text that came back changed is worth nothing, so it is restored only where the text still has that length.
+//! It travels in `reasoning_details`, in the form that relays use for encrypted reasoning and that clients send back
+//! unchanged. Each item contains the block it belongs to: its kind, its index, and the length of its text. A signature
+//! is worthless once its text has changed, so it is restored only if the text still has that length.
 
 use std::collections::HashMap;
 
@@ -18,11 +18,11 @@ use crate::order::by_number;
 use crate::{Block, BlockKind, Json, ProviderData, Text, ThinkingBlock};
 
 const FORMAT: &str = "ikigai-v1";
-/// What a sealed record notes: the kind of its block, and the length of its text.
+/// The notes in a sealed record: the kind of its block, and the length of its text.
 const OF: &str = "of";
 const LENGTH: &str = "length";
 
-/// An item of `reasoning_details` with sealed state in it.
+/// An item of `reasoning_details` that contains sealed state.
 #[derive(Debug, Serialize)]
 pub(super) struct SealedItem {
     r#type: &'static str,
@@ -32,7 +32,7 @@ pub(super) struct SealedItem {
     index: usize,
 }
 
-/// Which block state belongs to.
+/// The block that state belongs to.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Owner<'a> {
     /// With the length of its text.
@@ -42,7 +42,7 @@ pub(super) enum Owner<'a> {
     Call(&'a str),
 }
 
-/// The item for one block's state of other dialects; `None` if it has no such state.
+/// Makes the item for a block's foreign state. Returns `None` if the block has no such state.
 pub(super) fn seal(index: usize, block: &Block, reply: &Reply, model: &str) -> Option<SealedItem> {
     let owner = match block {
         Block::Thinking(thinking) => Owner::Thinking(thinking.text.len()),
@@ -59,7 +59,7 @@ pub(super) fn seal(index: usize, block: &Block, reply: &Reply, model: &str) -> O
     seal_parts(index, owner, block.provider_data()?, reply, model)
 }
 
-/// The same for a block that is known only by its parts, as in a stream.
+/// Does the same for a block that is known only by its parts, as in a stream.
 pub(super) fn seal_parts(
     index: usize,
     owner: Owner<'_>,
@@ -78,7 +78,7 @@ pub(super) fn seal_parts(
     Some(SealedItem { r#type: "reasoning.encrypted", data: sealed.to_text(), id, format: FORMAT, index })
 }
 
-/// A sealed item that came back.
+/// A sealed item that was sent back.
 #[derive(Debug)]
 pub(super) struct Opened {
     index: usize,
@@ -114,7 +114,7 @@ fn open(detail: &Raw<'_>) -> Option<Opened> {
     })
 }
 
-/// Gives the state back to the blocks that it belongs to, and says who issued it: provider and model.
+/// Restores the state to its blocks, and returns who issued it: provider and model.
 pub(super) fn unseal(content: &mut Vec<Block>, items: Vec<Opened>) -> (Option<String>, Option<String>) {
     let issuer = items.iter().find_map(|item| item.record.provider.clone());
     let model = items.iter().find_map(|item| item.record.model.clone());
@@ -124,7 +124,7 @@ pub(super) fn unseal(content: &mut Vec<Block>, items: Vec<Opened>) -> (Option<St
         match item.of.as_str() {
             "thinking" => thinking.push(item),
             "call" => calls.entry(item.id).or_default().merge(item.record.data),
-            // Nothing was said in it; the client has no trace of it.
+            // Its text was empty, so the client has no trace of the block.
             "text" if item.length == 0 => {
                 let block = Text { provider_data: item.record.data, ..Text::default() };
                 placed.push((item.index, Block::Text(block)));
@@ -153,7 +153,7 @@ pub(super) fn unseal(content: &mut Vec<Block>, items: Vec<Opened>) -> (Option<St
     (issuer, model)
 }
 
-/// The thinking blocks with their places, cut out of the one text that the client knows.
+/// Cuts the thinking blocks, with their indices, out of the single text that the client has.
 fn restore_thinking(content: &mut Vec<Block>, items: Vec<Opened>) -> Vec<(usize, Block)> {
     if items.is_empty() {
         return Vec::new();
@@ -171,7 +171,7 @@ fn restore_thinking(content: &mut Vec<Block>, items: Vec<Opened>) -> Vec<(usize,
         let block = ThinkingBlock { text: text.to_owned(), provider_data: item.record.data };
         blocks.push((item.index, Block::Thinking(block)));
     }
-    // Either every text is accounted for, or the state spoke of no text at all.
+    // Either all text is accounted for, or the state belongs to no text at all.
     let silent = rest.len() == whole.len();
     if !rest.is_empty() && !silent {
         return Vec::new();

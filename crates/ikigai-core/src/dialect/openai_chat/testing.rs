@@ -1,5 +1,5 @@
-//! The codec with JSON values in place of bytes, for tests that write their documents so; and JSON of any form with the
-//! words of this dialect in it, for tests that want nothing but survival and return.
+//! The codec with JSON values in place of bytes, for tests whose documents are JSON values; and JSON of any form with
+//! this dialect's names in it, for tests that only check survival and round trips.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ pub(super) struct Sent<'a> {
     pub(super) body: Value,
 }
 
-/// A request as it goes over the wire.
+/// A request as sent.
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) path: String,
@@ -40,7 +40,7 @@ pub(super) fn decode_response(body: Value, ids: &mut Ids) -> Result<Response, Er
     super::decode_response(body.to_string().as_bytes(), ids)
 }
 
-/// The answer as it goes to a client; nothing of it may be lost.
+/// Encodes the answer for a client; nothing of it may be lost.
 pub(super) fn encode_response(response: &Response, reply: &Reply) -> Value {
     let wire = super::encode_response(response, reply);
     assert_eq!(wire.losses, []);
@@ -51,7 +51,7 @@ pub(super) fn config() -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// Words that mean something somewhere in this dialect.
+/// Names that mean something somewhere in this dialect.
 const WORDS: &[&str] = &[
     "id",
     "model",
@@ -119,7 +119,7 @@ const WORDS: &[&str] = &[
     "auto",
 ];
 
-/// Any JSON value.
+/// Generates any JSON value.
 pub(super) fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -137,7 +137,7 @@ pub(super) fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Any JSON object.
+/// Generates any JSON object.
 pub(super) fn object() -> impl Strategy<Value = Value> {
     object_of(value())
 }

@@ -1,4 +1,4 @@
-//! Thinking: the parameters by which the family asks for it, both ways.
+//! Thinking: the parameters with which the family requests it, both ways.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,11 @@ use crate::provider::ReasoningRequest;
 use crate::thinking::{ShowThinking, ThinkingSetting};
 use crate::{Fields, Level, Thinking};
 
-/// The request fields that speak of thinking, wherever they come from.
+/// The request fields for thinking, in any API of the family.
 pub(super) const FIELDS: [&str; 6] =
     ["reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs", "include_reasoning"];
 
-/// Reads what the fields ask for. `None` if they say nothing that has a meaning elsewhere.
+/// Reads what the fields ask for. Returns `None` if they say nothing that has a meaning elsewhere.
 pub(super) fn decode(fields: &Fields) -> Option<Thinking> {
     let field = |name: &str| fields.get(name).map(crate::Json::value);
     let effort = |value: Option<&Value>| value.and_then(Value::as_str).and_then(|word| word.parse::<Level>().ok());
@@ -46,7 +46,7 @@ pub(super) fn decode(fields: &Fields) -> Option<Thinking> {
     })
 }
 
-/// Writes what is said about thinking, in the way that the provider asks for.
+/// Writes the thinking parameters in the provider's style.
 pub(super) fn encode(thinking: &FittedThinking, style: ReasoningRequest) -> Rest<'static> {
     let mut fields = Rest::new();
     let mut put = |name: &'static str, value: Value| fields.push((Cow::Borrowed(name), raw(&value)));
@@ -56,7 +56,7 @@ pub(super) fn encode(thinking: &FittedThinking, style: ReasoningRequest) -> Rest
             if let Some(word) = effort_word(setting) {
                 put("reasoning_effort", word.into());
             }
-            // Unsaid, some models write their thinking into the answer. A model that does not think refuses the field.
+            // Without it, some models put their thinking into the answer. Models that do not think refuse it.
             if style == ReasoningRequest::EffortAndFormat && thinking.thinks {
                 let is_hidden = thinking.shown == ShowThinking::Hide;
                 put("reasoning_format", if is_hidden { "hidden" } else { "parsed" }.into());
@@ -98,7 +98,7 @@ pub(super) fn encode(thinking: &FittedThinking, style: ReasoningRequest) -> Rest
     fields
 }
 
-/// On or off, where anything is to be said.
+/// Returns on or off, or `None` if nothing is to be said.
 fn switch(setting: ThinkingSetting) -> Option<bool> {
     match setting {
         ThinkingSetting::Unsaid | ThinkingSetting::BetweenTools => None,
@@ -109,7 +109,7 @@ fn switch(setting: ThinkingSetting) -> Option<bool> {
 
 fn effort_word(setting: ThinkingSetting) -> Option<&'static str> {
     match setting {
-        // A budget is fitted to an effort before it comes here.
+        // A budget has been fitted to an effort before it gets here.
         ThinkingSetting::Unsaid | ThinkingSetting::BetweenTools | ThinkingSetting::Budget(_) => None,
         ThinkingSetting::Off => Some("none"),
         ThinkingSetting::Level(level) => Some(level.effort()),

@@ -1,4 +1,4 @@
-//! Token counts of the whole family, as one arithmetic.
+//! Token counts of the whole family, in one calculation.
 
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -9,15 +9,15 @@ use crate::json::whole;
 use crate::json::wire::Raw;
 use crate::{Fields, Json, Part, ProviderTool, Usage};
 
-/// Shape: the counts as they came, to be written again while they still mean the same.
+/// Shape: the counts as received, written back while they still mean the same.
 const RAW: &str = "usage";
-/// Shape: the counts stood elsewhere than in `usage`.
+/// Shape: the counts were not in `usage`.
 const ELSEWHERE: &str = "elsewhere";
 
 /// Reads a `usage` object.
 ///
-/// The prompt includes what came from the cache and what went there. The answer includes reasoning, except where the
-/// total shows that it does not.
+/// The prompt includes what was read from and written to the cache. The answer includes reasoning, unless the total
+/// shows that it does not.
 pub(super) fn decode(raw: &RawValue) -> Usage {
     let fields = fields(raw);
     let mut usage = counts(&fields);
@@ -33,7 +33,7 @@ pub(super) fn decode(raw: &RawValue) -> Usage {
     usage
 }
 
-/// Reads counts that stood elsewhere than in `usage`; they are not written again as `usage`.
+/// Reads counts that were not in `usage`; they are not written back as `usage`.
 pub(super) fn decode_elsewhere(raw: &RawValue) -> Usage {
     let mut usage = counts(&fields(raw));
     usage.provider_data.set_part(DIALECT, Part::Shape, ELSEWHERE, true);
@@ -46,7 +46,7 @@ fn fields(raw: &RawValue) -> Fields {
 
 fn count(fields: &Fields, name: &str) -> Option<u64> {
     let value = fields.get(name)?;
-    // Servers in languages without whole numbers write 20 as 20.0.
+    // Servers in languages without integers write 20 as 20.0.
     value.to().ok().or_else(|| whole(value.to().ok()?)?.try_into().ok())
 }
 
@@ -63,13 +63,13 @@ fn counts(fields: &Fields) -> Usage {
     let thinking = count(&of_completion, "reasoning_tokens").or_else(|| top("reasoning_tokens")).unwrap_or(0);
     let cached = read.saturating_add(write);
     let both = prompt.saturating_add(completion);
-    // The one provider whose answers do not include reasoning shows it in the total.
+    // The one provider whose answers do not include reasoning adds it to the total.
     let apart = thinking > 0 && total.is_some_and(|total| total != both && total == both.saturating_add(thinking));
     let searches =
         count(&details("server_tool_use_details"), "web_search_requests").or_else(|| top("num_search_queries"));
     Usage {
         provider_calls: searches.map(|count| (ProviderTool::WebSearch, count)).into_iter().collect(),
-        // More cached than there were: then the prompt does not include it.
+        // If more is cached than the prompt has, the prompt does not include it.
         input_tokens: prompt.checked_sub(cached).unwrap_or(prompt),
         output_tokens: if apart { completion } else { completion.saturating_sub(thinking) },
         thinking_tokens: thinking,
@@ -79,8 +79,8 @@ fn counts(fields: &Fields) -> Usage {
     }
 }
 
-/// Writes a `usage` object: as it came while the counts are the same, else in OpenAI's form. `None` if the counts stood
-/// elsewhere, and stay there.
+/// Writes a `usage` object: as received while the counts are the same, otherwise in OpenAI's form. Returns `None` if
+/// the counts were elsewhere, where they stay.
 pub(super) fn encode(usage: &Usage) -> Option<Raw<'_>> {
     let shape = shape(&usage.provider_data);
     if shape.flag(ELSEWHERE) {
@@ -91,7 +91,7 @@ pub(super) fn encode(usage: &Usage) -> Option<Raw<'_>> {
     Some(same.map_or_else(|| plain(usage), Raw::from))
 }
 
-/// The counts in OpenAI's form.
+/// Writes the counts in OpenAI's form.
 pub(super) fn plain(usage: &Usage) -> Raw<'static> {
     let mut prompt = json!({"cached_tokens": usage.cache_read_tokens});
     if let Some(prompt) = prompt.as_object_mut().filter(|_| usage.cache_write_tokens > 0) {

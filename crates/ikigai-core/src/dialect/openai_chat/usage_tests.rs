@@ -11,7 +11,7 @@ fn encode(usage: &Usage) -> Option<Value> {
     super::encode(usage).and_then(|raw| raw.to())
 }
 
-/// input, output, thinking, cache read, cache write.
+/// Returns input, output, thinking, cache read, cache write.
 fn numbers(raw: Value) -> [u64; 5] {
     let usage = decode(&raw);
     [usage.input_tokens, usage.output_tokens, usage.thinking_tokens, usage.cache_read_tokens, usage.cache_write_tokens]
@@ -24,21 +24,21 @@ fn every_spelling_of_the_family_is_counted_once() {
         "prompt_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 10, "audio_tokens": 0},
         "completion_tokens_details": {"reasoning_tokens": 20, "accepted_prediction_tokens": 5}});
     assert_eq!(numbers(openai), [30, 30, 20, 60, 10]);
-    // DeepSeek and Mistral have names of their own for the cache.
+    // DeepSeek and Mistral have their own names for the cache.
     let deepseek = json!({"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12,
         "prompt_cache_hit_tokens": 4, "prompt_cache_miss_tokens": 5});
     assert_eq!(numbers(deepseek), [5, 3, 0, 4, 0]);
     let mistral = json!({"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12, "num_cached_tokens": 8});
     assert_eq!(numbers(mistral), [1, 3, 0, 8, 0]);
-    // xAI: reasoning stands beside the answer, and the total tells.
+    // xAI: reasoning is next to the answer, as the total shows.
     let xai = json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 115,
         "completion_tokens_details": {"reasoning_tokens": 100}});
     assert_eq!(numbers(xai), [10, 5, 100, 0, 0]);
-    // Some have no whole numbers.
+    // Some have no integers.
     let doubles = json!({"prompt_tokens": 20.0, "completion_tokens": 10.0, "total_tokens": 30.0,
         "prompt_tokens_details": {"cached_tokens": 5.0}});
     assert_eq!(numbers(doubles), [15, 10, 0, 5, 0]);
-    // Nonsense stays above zero.
+    // Nonsense counts never go below zero.
     let more = json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15,
         "prompt_tokens_details": {"cached_tokens": 20}, "completion_tokens_details": {"reasoning_tokens": 7}});
     assert_eq!(numbers(more), [10, 0, 7, 20, 0]);

@@ -1,7 +1,7 @@
-//! The objects of this dialect as they stand on the wire.
+//! This dialect's objects as they are on the wire.
 //!
-//! All of them are loose: what has an unexpected form stays in `rest` and goes out again as it came. A message of a
-//! request, the message of an answer and the delta of a chunk are one struct, because the family mixes their fields.
+//! All of them are loose: anything of an unexpected form stays in `rest` and is written back unchanged. A request's
+//! message, an answer's message and a chunk's delta are one struct, because the family mixes their fields.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ loose! {
         functions "functions": Vec<Item<'a, Function<'a>>>,
     }
 
-    /// An answer, whole, or one chunk of it.
+    /// A whole answer, or a chunk of one.
     pub(super) struct Answer<'a> {
         id "id": Words<'a>,
         object "object": Option<Text<'a>>,
@@ -43,7 +43,7 @@ loose! {
         finish_reason "finish_reason": Option<Text<'a>>,
     }
 
-    /// What somebody says, or a piece of it.
+    /// A message, or a piece of one.
     pub(super) struct Message<'a> {
         role "role": Option<Text<'a>>,
         tool_call_id "tool_call_id": Option<Text<'a>>,
@@ -64,9 +64,9 @@ loose! {
         kind "type": Option<Text<'a>>,
         text "text": Option<Text<'a>>,
         refusal "refusal": Option<Text<'a>>,
-        /// A text, or a list of texts.
+        /// A string, or a list of text parts.
         thinking "thinking": Option<Raw<'a>>,
-        /// An object, or a plain address.
+        /// An object, or a plain URL.
         image_url "image_url": Option<Inner<'a>>,
         /// An object, or plain data.
         input_audio "input_audio": Option<Inner<'a>>,
@@ -75,7 +75,7 @@ loose! {
         document_name "document_name": Option<Text<'a>>,
     }
 
-    /// The inner object of a part with a medium.
+    /// The inner object of a part with media.
     pub(super) struct Medium<'a> {
         url "url": Option<Address<'a>>,
         data "data": Option<Text<'a>>,
@@ -85,14 +85,14 @@ loose! {
         file_id "file_id": Option<Text<'a>>,
     }
 
-    /// Speech that the model made.
+    /// Speech made by the model.
     pub(super) struct Speech<'a> {
         id "id": Option<Text<'a>>,
         data "data": Words<'a>,
         transcript "transcript": Option<Text<'a>>,
     }
 
-    /// One item of `reasoning_details`, or a piece of it.
+    /// An item of `reasoning_details`, or a piece of one.
     pub(super) struct Detail<'a> {
         kind "type": Option<Text<'a>>,
         index "index": Option<u64>,
@@ -102,7 +102,7 @@ loose! {
         id "id": Option<Text<'a>>,
     }
 
-    /// One tool call, or a piece of it.
+    /// A tool call, or a piece of one.
     pub(super) struct Call<'a> {
         index "index": Option<u64>,
         id "id": Words<'a>,
@@ -112,28 +112,28 @@ loose! {
         extra_content "extra_content": Option<Raw<'a>>,
     }
 
-    /// A tool that is offered.
+    /// A tool offered to the model.
     pub(super) struct Tool<'a> {
         kind "type": Option<Text<'a>>,
         function "function": Option<Box<Function<'a>>>,
     }
 
-    /// A function that is offered or called; or a custom tool that is called with any text.
+    /// A function offered or called, or a custom tool called with any text.
     pub(super) struct Function<'a> {
         name "name": Option<Text<'a>>,
         description "description": Option<Text<'a>>,
         parameters "parameters": Option<Raw<'a>>,
         strict "strict": Option<bool>,
-        /// A text, or the object that some send.
+        /// A string, or the object that some send.
         arguments "arguments": Option<Raw<'a>>,
         input "input": Option<Text<'a>>,
     }
 }
 
-/// What a part has of a medium: an object, or plain text.
+/// The media in a part: an object, or a plain string.
 #[derive(Debug, Clone)]
 pub(super) enum Inner<'a> {
-    /// As it came.
+    /// As received.
     Raw(Raw<'a>),
     Object(Box<Medium<'a>>),
     Plain(Address<'a>),
@@ -162,10 +162,10 @@ impl Serialize for Inner<'_> {
     }
 }
 
-/// What a message says: a text, or a list of parts.
+/// The content of a message: a string, or a list of parts.
 pub(super) type Content<'a> = Many<'a, Part<'a>>;
 
-/// Adds fields to a message. A `content` of a form that nobody knows takes the place of ours.
+/// Adds fields to a message. A `content` of unknown form replaces ours.
 pub(super) fn add<'a>(message: &mut Message<'a>, extra: Rest<'a>) {
     if find(&extra, "content").is_some() {
         message.content = Content::Absent;
@@ -174,12 +174,12 @@ pub(super) fn add<'a>(message: &mut Message<'a>, extra: Rest<'a>) {
     message.rest.extend(extra);
 }
 
-/// Whether a name in `rest` stands for a list that is empty; one with items has a field of its own.
+/// Whether a name in `rest` is an empty list; a list with items has its own field.
 pub(super) fn is_empty_list(rest: &Rest<'_>, name: &str) -> bool {
     find(rest, name).is_some_and(|raw| raw.get() == "[]")
 }
 
-/// Takes a name out of `rest`.
+/// Removes a name from `rest` and returns its value.
 pub(super) fn take<'a>(rest: &mut Rest<'a>, name: &str) -> Option<Cow<'a, RawValue>> {
     let place = rest.iter().rposition(|(own, _)| own == name)?;
     Some(rest.remove(place).1)

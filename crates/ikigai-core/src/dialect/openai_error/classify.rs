@@ -1,34 +1,34 @@
-//! Which kind of failure it is: by the provider's words, then by its sentences, then by the status.
+//! Classifies failures: by the provider's codes, then by its messages, then by the status.
 
 use crate::ErrorKind;
 
-/// Everything that may tell the kind.
+/// Everything that may indicate the kind.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clues<'a> {
     pub(super) code: Option<&'a str>,
     pub(super) error_type: Option<&'a str>,
     pub(super) message: &'a str,
     pub(super) status: Option<u16>,
-    /// A moderation gave its reasons.
+    /// Whether a moderation gave reasons.
     pub(super) moderated: bool,
 }
 
-/// The kind, and whether the words left no doubt about it.
+/// The kind, and whether the wording left no doubt about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Verdict {
     pub(super) kind: ErrorKind,
     pub(super) retryable: Option<bool>,
-    /// Decided by words or sentences; else by the status alone.
+    /// Whether a code or message decided; otherwise the status alone did.
     pub(super) certain: bool,
 }
 
 pub(super) fn classify(clues: &Clues<'_>) -> Verdict {
-    // Some write a sentence where others have a code.
+    // Some put a sentence where others have a code.
     let message = format!("{} {}", clues.message, clues.code.unwrap_or_default()).to_lowercase();
     let hopeless = message.contains("request too large")
         && (clues.status == Some(429) || clues.code == Some("rate_limit_exceeded") || message.contains("per min"));
     if hopeless {
-        // It asks for more than a whole minute's allowance: waiting does not help.
+        // It asks for more than a whole minute's allowance, so waiting does not help.
         return Verdict { kind: ErrorKind::RateLimit, retryable: Some(false), certain: true };
     }
     let certain = |kind| Verdict { kind, retryable: None, certain: true };
@@ -49,8 +49,8 @@ pub(super) fn classify(clues: &Clues<'_>) -> Verdict {
     Verdict { kind, retryable: None, certain: false }
 }
 
-/// What makes a word mean one thing whatever the status says, the first that it holds. In lower case, as each server
-/// writes `NOT_FOUND`, `not_found_error` or `NotFoundException` for the same.
+/// Substrings that give a code one meaning whatever the status is; the first match counts. In lower case, because
+/// servers write `NOT_FOUND`, `not_found_error` or `NotFoundException` for the same thing.
 const WORDS: &[(&str, ErrorKind)] = &[
     ("content_filter", ErrorKind::ContentFiltered),
     ("policy", ErrorKind::ContentFiltered),
@@ -101,19 +101,19 @@ const WORDS: &[(&str, ErrorKind)] = &[
 ];
 
 fn by_word(word: &str, status: Option<u16>) -> Option<ErrorKind> {
-    // Some write a sentence in place of a word.
+    // Some put a sentence in place of a code.
     if word.contains(' ') {
         return None;
     }
     let word = word.to_ascii_lowercase();
-    // Once a word of 503, now one of 429.
+    // It used to come with 503, now with 429.
     if word == "slow_down" && status == Some(503) {
         return Some(ErrorKind::Overloaded);
     }
     WORDS.iter().find(|(part, _)| word.contains(part)).map(|(_, kind)| *kind)
 }
 
-/// Words so general that they count only where there is no status; among them those that blame the picture.
+/// Codes so general that they count only without a status; among them those that blame the picture.
 fn by_weak_word(word: &str) -> Option<ErrorKind> {
     let word = word.to_ascii_lowercase();
     let general =
@@ -121,7 +121,7 @@ fn by_weak_word(word: &str) -> Option<ErrorKind> {
     general.iter().any(|part| word.contains(part)).then_some(ErrorKind::InvalidRequest)
 }
 
-/// Sentences, for servers that have no words: the first that counts with the status. All in lower case.
+/// Phrases, for servers without codes: the first that is valid with the status counts. All in lower case.
 const SENTENCES: &[(&str, ErrorKind)] = &[
     ("content violates usage guidelines", ErrorKind::ContentFiltered),
     ("content management policy", ErrorKind::ContentFiltered),
@@ -170,10 +170,10 @@ const SENTENCES: &[(&str, ErrorKind)] = &[
 fn by_sentence(message: &str, status: Option<u16>) -> Option<ErrorKind> {
     let counts = |kind: ErrorKind| match kind {
         ErrorKind::ContentFiltered | ErrorKind::Quota => status.is_none_or(|status| (400..500).contains(&status)),
-        // "Too many tokens" with 429 speaks of a minute, not of the window.
+        // "Too many tokens" with 429 is about a minute's allowance, not about the window.
         ErrorKind::ContextTooLong => status != Some(429),
         ErrorKind::Auth => matches!(status, None | Some(400 | 401 | 403)),
-        // Refusals that come as 404, though the model is there.
+        // Refusals that come as 404 although the model exists.
         ErrorKind::InvalidRequest => status == Some(404),
         ErrorKind::NotFound => matches!(status, None | Some(400)),
         _ => status.is_none_or(|status| status >= 500),
@@ -189,10 +189,10 @@ fn by_status(status: u16) -> ErrorKind {
         404 | 410 => ErrorKind::NotFound,
         408 | 504 | 524 => ErrorKind::Timeout,
         413 => ErrorKind::RequestTooLarge,
-        // A lock that somebody else holds: it goes away.
+        // A lock held by another request: it goes away.
         409 => ErrorKind::Server,
         429 => ErrorKind::RateLimit,
-        // 498 is a lack of capacity for requests that pay less.
+        // 498 means no capacity for low-priority requests.
         498 | 503 | 529 => ErrorKind::Overloaded,
         499 => ErrorKind::Cancelled,
         400..=499 => ErrorKind::InvalidRequest,

@@ -1,7 +1,7 @@
-//! Failures in OpenAI's shape and in the shapes of the many that copy it, for both of OpenAI's dialects.
+//! Failures in OpenAI's form and the forms of its many copies, for both of OpenAI's dialects.
 //!
-//! What is odd: `error` may be an object, a text or missing; `code` may be a word, a number or a sentence; a status of
-//! 200 may hide a failure, and 404 may mean "this model takes no tools". So the words decide before the status does.
+//! Oddities: `error` may be an object, a string or missing; `code` a keyword, a number or a sentence; status 200 may
+//! hide a failure, and 404 may mean "this model has no tools". So the wording decides before the status.
 
 mod classify;
 mod retry;
@@ -18,11 +18,11 @@ use classify::{Clues, Verdict};
 /// The longest message and the largest error object that are kept, in bytes.
 const LIMIT: usize = 4096;
 
-/// The headers with the provider's id of the request, by the names that the family uses.
+/// The headers with the provider's request id, by the names that the family uses.
 const REQUEST_IDS: [&str; 5] =
     ["x-request-id", "apim-request-id", "request-id", "mistral-correlation-id", "x-amzn-requestid"];
 
-/// Reads a failed HTTP answer. The body may be JSON of any shape, HTML, cut off or empty.
+/// Decodes a failed HTTP answer. The body may be JSON of any shape, HTML, truncated or empty.
 pub(crate) fn decode_error(dialect: Dialect, status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
     let mut error = match json_in(body).as_ref().and_then(|value| read(dialect, status, headers, value)) {
         Some(error) => error,
@@ -35,9 +35,9 @@ pub(crate) fn decode_error(dialect: Dialect, status: Option<u16>, headers: &[(St
     error
 }
 
-/// The failure inside a body or a stream's frame that came with status 200; none when it is an answer.
+/// Returns the failure inside a body or stream frame that came with status 200; `None` if it is an answer.
 ///
-/// `"error": null` is part of many good answers, so a failure is only what says something.
+/// `"error": null` is part of many good answers, so the field must contain something.
 pub(crate) fn find(dialect: Dialect, body: &Value) -> Option<Error> {
     // Google's compatible endpoint wraps it in a list.
     let object = body.as_array().map_or(body, |list| list.first().unwrap_or(body)).as_object()?;
@@ -54,7 +54,7 @@ pub(crate) fn find(dialect: Dialect, body: &Value) -> Option<Error> {
     Some(error)
 }
 
-/// Writes a failure for a client: status, headers and body as OpenAI would give them.
+/// Writes a failure for a client: status, headers and body as OpenAI would send them.
 pub(crate) fn encode_error(error: &Error) -> WireError {
     let mut headers = Vec::new();
     if let Some(id) = &error.request_id {
@@ -64,17 +64,17 @@ pub(crate) fn encode_error(error: &Error) -> WireError {
         headers.push(("retry-after".to_owned(), wait.div_ceil(1000).to_string()));
         headers.push(("retry-after-ms".to_owned(), wait.to_string()));
     }
-    // The official clients try every 429 again unless told otherwise.
+    // The official clients retry every 429 unless told not to.
     if error.retryable.is_some() || error.kind == ErrorKind::Quota {
         headers.push(("x-should-retry".to_owned(), error.is_retryable().to_string()));
     }
     WireError { status: status(error), headers, body: json!({"error": object(error)}).to_string().into_bytes() }
 }
 
-/// The error object alone, as it stands in bodies and in streams.
+/// Writes the error object alone, as in bodies and streams.
 pub(crate) fn object(error: &Error) -> Value {
     let (kind, code) = words(error.kind);
-    // Words of this family mean something to its clients, and so do ours; words of others do not.
+    // This family's codes mean something to its clients, and so do ours; those of other APIs do not.
     let own = [Dialect::OpenaiChat, Dialect::OpenaiResponses]
         .iter()
         .find_map(|dialect| error.provider_data.part(*dialect, Part::Answer).get("error"));
@@ -110,7 +110,7 @@ fn status(error: &Error) -> u16 {
     }
 }
 
-/// OpenAI's type and code for each kind.
+/// Returns OpenAI's type and code for each kind.
 fn words(kind: ErrorKind) -> (&'static str, Option<&'static str>) {
     match kind {
         ErrorKind::Auth => ("invalid_request_error", Some("invalid_api_key")),
@@ -129,32 +129,32 @@ fn words(kind: ErrorKind) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// What an error object says, wherever it stood.
+/// The content of an error object, wherever it was found.
 #[derive(Debug, Clone, Default)]
 struct Said {
     message: Option<String>,
     code: Option<String>,
     error_type: Option<String>,
     param: Option<String>,
-    /// The status that the body itself names.
+    /// The status in the body itself.
     status: Option<u16>,
     request_id: Option<String>,
-    /// The reasons that a moderation gives.
+    /// Whether a moderation gave reasons.
     moderated: bool,
-    /// The failure that this one only passes on.
+    /// The failure that this one merely forwards.
     cause: Option<Box<Said>>,
 }
 
 impl Said {
-    /// The error that this is, with the status and the headers that it came with.
+    /// Converts it to an error, given the status and headers that it came with.
     fn into_error(mut self, status: Option<u16>, headers: &[(String, String)]) -> Error {
-        // Amazon names the type in a header, with an address behind it.
+        // Amazon puts the type in a header, followed by a URL.
         let named = || header(headers, "x-amzn-errortype")?.split(':').next().map(str::to_owned);
         self.error_type = self.error_type.take().or_else(named);
         let cause = self.cause.take().map(|cause| *cause);
         let mut verdict = self.verdict(status);
         if let Some(cause) = &cause {
-            // The inner words name the reason, unless they are too general to add to the outer ones.
+            // The inner error has the reason, unless it is too general to add anything to the outer one.
             let inner = cause.verdict(self.status.or(status));
             if inner.certain || !verdict.certain {
                 verdict = inner;
@@ -200,7 +200,7 @@ fn read(dialect: Dialect, status: Option<u16>, headers: &[(String, String)], bod
     Some(error)
 }
 
-/// A body that is no error object: a proxy's page, plain text, nothing.
+/// Makes an error of a body that is not an error object: a proxy's page, plain text, nothing.
 fn plain(dialect: Dialect, status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
     let text = excerpt(body.trim(), LIMIT / 2);
     let message = title(text).unwrap_or_else(|| text.to_owned());
@@ -218,7 +218,7 @@ fn silent(status: Option<u16>) -> String {
     }
 }
 
-/// Finds the error object in a body, and gives it with what it says.
+/// Finds the error object in a body, and returns its content with it.
 fn parse(body: &Value) -> Option<(Said, &Value)> {
     match body {
         // Google's compatible endpoint wraps it in a list.
@@ -242,7 +242,7 @@ fn parse(body: &Value) -> Option<(Said, &Value)> {
     }
 }
 
-/// The failure that MiniMax tells with a status of 200, beside the place of the answer and by numbers of its own.
+/// Reads a failure that MiniMax reports with status 200, in a field of its own and with its own codes.
 fn base_response(object: &Map<String, Value>) -> Option<Said> {
     let said = object.get("base_resp")?;
     let number = said.get("status_code")?.as_u64().filter(|number| *number != 0)?;
@@ -260,7 +260,7 @@ fn base_response(object: &Map<String, Value>) -> Option<Said> {
     Some(Said { message, code: Some(code), status: Some(status), ..Said::default() })
 }
 
-/// Reads the fields of one error object under all the names that they go by.
+/// Reads the fields of an error object, under any of their names.
 fn fields(object: &Map<String, Value>) -> Said {
     let first = |keys: &[&str]| keys.iter().find_map(|key| object.get(*key).and_then(words_of));
     let code = word(object.get("code"));
@@ -279,7 +279,7 @@ fn fields(object: &Map<String, Value>) -> Said {
         .filter(|cause| cause.message.is_some() || cause.code.is_some());
     Said {
         message: first(&["message", "detail", "msg", "Message", "error_description", "error"]),
-        // Azure's inner code is the one that names the policy.
+        // Azure's inner code names the policy.
         code: code.or(inner_code),
         error_type: word(object.get("type")).or_else(|| word(object.get("status")).filter(|text| !is_number(text))),
         param: word(object.get("param")),
@@ -291,7 +291,7 @@ fn fields(object: &Map<String, Value>) -> Said {
     }
 }
 
-/// A message in any form: a text, an object with one, a list of complaints about single fields.
+/// Reads a message in any form: a string, an object that has one, a list of complaints about fields.
 fn words_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -312,7 +312,7 @@ fn words_of(value: &Value) -> Option<String> {
     }
 }
 
-/// A word: a text that is not empty, or a number written out.
+/// Reads a keyword: a non-empty string, or a number.
 fn word(value: Option<&Value>) -> Option<String> {
     match value? {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
@@ -334,7 +334,7 @@ pub(super) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit())
 }
 
-/// A relay's sentence that says only that somebody else failed.
+/// Whether a relay's message says only that the provider failed.
 fn is_generic(message: &str) -> bool {
     message.eq_ignore_ascii_case("provider returned error")
 }
@@ -349,7 +349,7 @@ fn says_something(value: &Value) -> bool {
     }
 }
 
-/// The JSON in a body: the body itself, or the data of the first event when a stream was answered with a failure.
+/// Reads the JSON in a body: the body itself, or the first event's data if a stream was requested and failed.
 fn json_in(body: &str) -> Option<Value> {
     let body = body.trim_start_matches('\u{feff}').trim();
     if body.starts_with(['{', '[']) {
@@ -358,7 +358,7 @@ fn json_in(body: &str) -> Option<Value> {
     body.lines().find_map(|line| read_str(line.strip_prefix("data:")?.trim()).ok())
 }
 
-/// The title of an HTML page, which says as much as the page.
+/// Returns the title of an HTML page, which says as much as the page.
 fn title(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let start = lower.find("<title>")?.checked_add("<title>".len())?;

@@ -1,9 +1,9 @@
-//! What the headers say about trying again.
+//! What the headers say about retrying.
 
 use crate::dialect::failure::{duration_ms, header, retry_after, wait_in};
 use crate::{Error, ErrorKind};
 
-/// Does the server itself say whether to try again?
+/// Returns whether the server itself says to retry.
 pub(super) fn wish(headers: &[(String, String)]) -> Option<bool> {
     match header(headers, "x-should-retry")? {
         "true" => Some(true),
@@ -12,7 +12,7 @@ pub(super) fn wish(headers: &[(String, String)]) -> Option<bool> {
     }
 }
 
-/// How long to wait, in milliseconds. A date is left aside: there is no clock here to compare it with.
+/// Returns how long to wait, in milliseconds. A date is ignored: there is no clock here to compare it with.
 pub(super) fn after_ms(headers: &[(String, String)], error: &Error) -> Option<u64> {
     let limited = matches!(error.kind, ErrorKind::RateLimit | ErrorKind::Overloaded);
     retry_after(headers)
@@ -20,7 +20,7 @@ pub(super) fn after_ms(headers: &[(String, String)], error: &Error) -> Option<u6
         .or_else(|| (error.kind == ErrorKind::RateLimit).then(|| resets(headers)).flatten())
 }
 
-/// The longest reset among the allowances that are used up: the request needs all of them.
+/// Returns the longest reset among the exhausted allowances: the request needs all of them.
 fn resets(headers: &[(String, String)]) -> Option<u64> {
     headers
         .iter()

@@ -15,7 +15,7 @@ fn json_of(wire: &WireError) -> Value {
     serde_json::from_slice(&wire.body).unwrap()
 }
 
-/// Shapes and words of the whole family, one line each: status, body, the kind that it is.
+/// Shapes and codes of the whole family, one per line: status, body, the resulting kind.
 #[test]
 fn every_shape_gets_its_kind() {
     use ErrorKind::*;
@@ -318,7 +318,7 @@ fn how_long_to_wait() {
     assert_eq!(wait(&[("retry-after-ms", "1500"), ("retry-after", "9")], ""), Some(1500));
     assert_eq!(wait(&[("Retry-After", "2")], ""), Some(2000));
     assert_eq!(wait(&[("retry-after", "Wed, 21 Oct 2026 07:28:00 GMT")], ""), None);
-    // The larger of those that are used up; the other one does not matter.
+    // The longer of the exhausted ones; the other one does not matter.
     let both = [
         ("x-ratelimit-remaining-requests", "0"),
         ("x-ratelimit-reset-requests", "20ms"),
@@ -336,7 +336,7 @@ fn how_long_to_wait() {
     assert_eq!(wait(&[], "Rate limit reached. Please try again in 7m26.4s. Visit us."), Some(446_400));
     assert_eq!(wait(&[], "Please try again in 5 minutes."), None);
     assert_eq!(wait(&[], "no hint"), None);
-    // Money does not come back by waiting, whatever the headers say about requests.
+    // Waiting does not restore credit, whatever the headers say about requests.
     let body = json!({"error": {"message": "m", "code": "insufficient_quota"}}).to_string();
     let quota = decode_error(Dialect::OpenaiChat, Some(429), &headers(&both), &body);
     assert_eq!((quota.retry_after_ms, quota.is_retryable()), (None, false));
@@ -384,7 +384,7 @@ fn a_failure_hidden_in_a_success_is_found_and_an_answer_is_not() {
     assert_eq!(kind(json!({"object": "error", "message": "m", "code": 400})), Some(ErrorKind::InvalidRequest));
     assert_eq!(kind(json!([{"error": {"code": 400, "message": "m"}}])), Some(ErrorKind::InvalidRequest));
     assert_eq!(kind(json!({"message": "Rate limited"})), Some(ErrorKind::RateLimit));
-    // MiniMax has numbers of its own.
+    // MiniMax has its own codes.
     let base =
         |code: u64| kind(json!({"id": "x", "choices": null, "base_resp": {"status_code": code, "status_msg": "m"}}));
     assert_eq!(base(1002), Some(ErrorKind::RateLimit));
@@ -434,7 +434,7 @@ fn every_kind_is_written_as_the_api_would() {
     for (kind, status, error_type, code) in table {
         assert_eq!(written(kind), (status, error_type.to_owned(), code.map(str::to_owned)), "{kind}");
         if kind != Cancelled && kind != Network && kind != Protocol {
-            // What we write, we read as the same kind.
+            // What we write is read as the same kind.
             let wire = encode_error(&Error::new(kind, "m"));
             assert_eq!(decode(wire.status, &json_of(&wire).to_string()).kind, kind);
         }

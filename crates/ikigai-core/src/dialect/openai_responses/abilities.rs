@@ -1,4 +1,4 @@
-//! What this wire format can express, for [`fit`](crate::fit).
+//! The abilities of this wire format, for [`fit`](crate::fit).
 
 use crate::Dialect;
 use crate::fit::{
@@ -8,14 +8,14 @@ use crate::fit::{
     Unsaid, Within,
 };
 
-/// How much the model says. It stands in `text` here.
+/// How much the model says. It is inside `text` here.
 pub(super) const VERBOSITY: &str = "verbosity";
 
-/// How closely a picture is looked at, in Chat's words.
+/// How closely a picture is examined, in Chat's terms.
 pub(super) const DETAIL: Shared =
     Shared { of: Dialect::OpenaiChat, name: "image_url.detail", here: "detail", within: Within::Picture, values: &[] };
 
-/// What this wire format can express.
+/// The abilities of this wire format.
 pub(crate) const ABILITIES: Abilities = Abilities {
     tool_names: NameRule { longest: 64, also: "", first: FirstCharacter::Any },
     call_ids: IdRule { longest: 64, characters: IdCharacters::Any, repeats: Repeats::Taken },
@@ -54,7 +54,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
         Neutral::when("service_tier", r#""auto""#),
         Neutral::when("truncation", r#""disabled""#),
         Neutral::when("detail", r#""auto""#),
-        // State is sealed for the client without being asked for.
+        // State is sealed for the client without being requested.
         Neutral::when("include", r#"["reasoning.encrypted_content"]"#),
         Neutral::always("parsed_arguments"),
     ],

@@ -27,10 +27,10 @@ fn explicit() -> serde_json::Value {
     serde_json::json!({"mode": "explicit"})
 }
 
-/// How much of what came along with a wire object is written again.
+/// How much of a wire object's own data is written back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keep {
-    /// All of it: the document is to be the one that was read.
+    /// All of it: the document must be the one that was read.
     Everything,
     /// What a model needs of its own history, in our spelling.
     Fields,
@@ -39,7 +39,7 @@ pub(super) enum Keep {
 }
 
 impl Keep {
-    /// The fields that the format does not know, to be written again.
+    /// Returns the fields that the format does not have, to be written back.
     pub(super) fn extra(self, data: &ProviderData) -> Rest<'_> {
         match self {
             Keep::Everything | Keep::Fields => data.part(DIALECT, Part::Extra).as_rest(),
@@ -47,7 +47,7 @@ impl Keep {
         }
     }
 
-    /// How the document was spelled, where that is followed.
+    /// Returns how the document was spelled, if that is to be followed.
     pub(super) fn shape(self, data: &ProviderData) -> &Fields {
         match self {
             Keep::Everything => data.part(DIALECT, Part::Shape),
@@ -56,12 +56,12 @@ impl Keep {
     }
 }
 
-/// Something that only this dialect knows, kept whole.
+/// Keeps an object that only this dialect has.
 pub(super) fn other(object: &impl Serialize) -> Other {
     Other { dialect: DIALECT, data: Json::of(object).unwrap_or_default() }
 }
 
-/// Reads the content of a message or a result. `None` if it is neither a text nor a list of parts.
+/// Reads the content of a message or a result. Returns `None` if it is neither a string nor a list of parts.
 pub(super) fn decode(content: Content<'_>) -> Option<Vec<Block>> {
     match content {
         Many::Text(text) => Some(vec![Block::text(text.into_string())]),
@@ -91,8 +91,8 @@ fn decode_part(part: Entry<'_, wire::Part<'_>>) -> Block {
     }
 }
 
-/// Reads a part that is text, of either side. `usual` is the type that texts have there. What a model's text comes with
-/// (citations, probabilities) goes to the part `lists` of the block's data.
+/// Reads a text part of either side. `usual` is the usual type of text there. The lists that come with a model's text
+/// (citations, probabilities) go to the part `lists` of the block's data.
 pub(super) fn text(mut part: wire::Part<'_>, usual: &str, lists: Part) -> Text {
     let mut data = ProviderData::default();
     let kind = part.kind.take().unwrap_or_default();
@@ -122,7 +122,7 @@ pub(super) fn text(mut part: wire::Part<'_>, usual: &str, lists: Part) -> Text {
     Text { text: text.map(Words::into_string).unwrap_or_default(), citations, cache: None, provider_data: data }
 }
 
-/// The citations of a text; none if the list is empty or holds something else.
+/// Reads a text's citations. Returns none if the list is empty or contains anything else.
 fn read_citations(list: &Raw<'_>, text: &str) -> Vec<Citation> {
     let list: Vec<Json> = list.to().unwrap_or_default();
     if list.is_empty() || !list.iter().all(Json::is_object) {
@@ -154,7 +154,7 @@ fn file(mut part: wire::Part<'_>) -> Block {
     Block::Document(Document { source, name, cache, provider_data })
 }
 
-/// What else stands in a part.
+/// Returns the remaining fields of a part.
 fn rest(mut part: wire::Part<'_>, mut data: ProviderData) -> (Option<CacheHint>, ProviderData) {
     part.kind = None;
     let cache = breakpoint(part.prompt_cache_breakpoint.take(), &mut data);
@@ -162,7 +162,7 @@ fn rest(mut part: wire::Part<'_>, mut data: ProviderData) -> (Option<CacheHint>,
     (cache, data)
 }
 
-/// The mark up to which the prompt is cached. An unusual one is kept as it was written.
+/// Reads the mark up to which the prompt is cached. An unusual one keeps its spelling.
 fn breakpoint(mark: Option<Raw<'_>>, data: &mut ProviderData) -> Option<CacheHint> {
     let mark = mark?.into_json();
     if mark != explicit() {
@@ -180,10 +180,10 @@ fn file_id(id: &mut Option<Words<'_>>) -> Option<Source> {
     id.take().map(|id| Source::File { id: id.into_string(), media_type: None })
 }
 
-/// The bytes in a plain base64 data URL.
+/// Reads the bytes in a plain base64 data URL.
 ///
 /// # Errors
-/// The text itself if it is something else, has further parameters, or uses another alphabet.
+/// Returns the string itself if it is anything else, has further parameters, or uses another alphabet.
 fn from_data_url(mut url: String) -> Result<Source, String> {
     let found = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")).and_then(|(kind, data)| {
         let plain = !kind.is_empty() && !kind.contains([';', ',']);
@@ -195,7 +195,7 @@ fn from_data_url(mut url: String) -> Result<Source, String> {
     Ok(Source::Base64 { media_type, data: url })
 }
 
-/// The mark for a block with a cache hint, as it was written.
+/// Writes the mark for a block with a cache hint, in its original spelling.
 pub(super) fn encode_breakpoint(data: &ProviderData, keep: Keep) -> Raw<'_> {
     match keep.shape(data).get(MARK) {
         Some(mark) => mark.into(),
@@ -203,7 +203,7 @@ pub(super) fn encode_breakpoint(data: &ProviderData, keep: Keep) -> Raw<'_> {
     }
 }
 
-/// The fields of a part that the format does not know, without those of the item that it begins.
+/// Returns the unknown fields of a part, without those of the item that it begins.
 fn own_fields(data: &ProviderData, keep: Keep) -> Rest<'_> {
     let of_item = items::is_of_item(data);
     let mut rest = keep.extra(data);
@@ -211,7 +211,7 @@ fn own_fields(data: &ProviderData, keep: Keep) -> Rest<'_> {
     rest
 }
 
-/// Writes a part that is text. `usual` is the type that texts have on this side.
+/// Writes a text part. `usual` is the usual type of text on this side.
 pub(super) fn encode_text<'a>(text: &'a Text, usual: &'a str, keep: Keep) -> wire::Part<'a> {
     let data = &text.provider_data;
     let shape = keep.shape(data);
@@ -232,7 +232,7 @@ pub(super) fn encode_text<'a>(text: &'a Text, usual: &'a str, keep: Keep) -> wir
     part
 }
 
-/// Writes an image part; `None` if the picture is a text.
+/// Writes an image part. Returns `None` if the source is text.
 pub(super) fn encode_image(image: &Image, keep: Keep) -> Option<wire::Part<'_>> {
     let mut rest = own_fields(&image.provider_data, keep);
     if let Some(detail) = DETAIL.value(DIALECT, &image.provider_data) {
@@ -275,7 +275,7 @@ pub(super) fn encode_file(document: &Document, keep: Keep) -> wire::Part<'_> {
     part
 }
 
-/// The text alone, where a part has nothing else to say.
+/// Returns the text alone, if the part has nothing else.
 pub(super) fn bare_text<'a>(part: &mut wire::Part<'a>, usual: &str) -> Option<Words<'a>> {
     let bare = word(&part.kind) == usual
         && part.prompt_cache_breakpoint.is_none()
@@ -285,7 +285,7 @@ pub(super) fn bare_text<'a>(part: &mut wire::Part<'a>, usual: &str) -> Option<Wo
     part.text.take_if(|_| bare)
 }
 
-/// A name with the ending by which the server tells the kind.
+/// Returns a name with the extension by which the server recognises the type.
 fn default_name(media_type: &str) -> String {
     let ending = match media_type {
         "text/plain" => "txt",

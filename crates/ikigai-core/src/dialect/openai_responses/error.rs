@@ -1,7 +1,7 @@
 //! Failures: HTTP errors, errors inside a response object, error events.
 //!
-//! The shapes and the words are the same as in Chat Completions and live in [`openai_error`]; here is what only this
-//! dialect has.
+//! The shapes and codes are the same as in Chat Completions and are in [`openai_error`]; this module has what is
+//! specific to this dialect.
 
 use serde_json::{Map, Value, json};
 
@@ -10,17 +10,17 @@ use crate::dialect::{WireError, openai_error};
 use crate::json::wire::Raw;
 use crate::{Error, ErrorKind};
 
-/// Reads a failed HTTP answer.
+/// Decodes a failed HTTP answer.
 pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
     openai_error::decode_error(DIALECT, status, headers, body)
 }
 
-/// Writes a failure for a client.
+/// Encodes a failure for a client.
 pub(crate) fn encode_error(error: &Error) -> WireError {
     openai_error::encode_error(error)
 }
 
-/// The failure that a response object reports, by its `error` or by its status. `"error": null` stands in every good one.
+/// Returns the failure in a response object, by its `error` or its status. Every good one has `"error": null`.
 pub(super) fn of_response(error: Option<&Raw<'_>>, status: &str) -> Option<Error> {
     let error = error.and_then(Raw::to::<Value>);
     error.and_then(|error| openai_error::find(DIALECT, &json!({"error": error}))).or_else(|| match status {
@@ -30,7 +30,7 @@ pub(super) fn of_response(error: Option<&Raw<'_>>, status: &str) -> Option<Error
     })
 }
 
-/// The failure in an `error` event: nested, as it is really sent, or flat, as it is documented.
+/// Reads the failure in an `error` event: nested, as it is actually sent, or flat, as it is documented.
 pub(super) fn of_event(data: &str) -> Error {
     let mut event: Map<String, Value> = serde_json::from_str(data).unwrap_or_default();
     let nested = event.get("error").is_some_and(|error| !error.is_null());
@@ -46,12 +46,12 @@ pub(super) fn of_event(data: &str) -> Error {
         .unwrap_or_else(|| Error::new(ErrorKind::Server, "the provider broke off the stream and gave no reason"))
 }
 
-/// The failure that a body is which came in place of a stream; `None` if it says none.
+/// Returns the failure in a body received in place of a stream, or `None` if it contains none.
 pub(super) fn of_body(data: &str) -> Option<Error> {
     openai_error::find(DIALECT, &serde_json::from_str(data).ok()?)
 }
 
-/// The `error` member of a failed response object.
+/// Writes the `error` member of a failed response object.
 pub(super) fn in_response(error: Option<&Error>) -> Value {
     let Some(error) = error else {
         return json!({"code": "server_error", "message": "the answer broke off"});

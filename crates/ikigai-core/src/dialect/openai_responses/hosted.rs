@@ -1,7 +1,7 @@
-//! This API's objects for citations and for tools that it runs, both ways.
+//! Converts this API's objects for citations and for the tools it runs, both ways.
 //!
-//! One item is a call and its result at once. In the format it is a pair of blocks: the call has the item, and the result is
-//! marked as its other half.
+//! One item is both a call and its result. In the format it is a pair of blocks: the call has the item, and the result
+//! is marked as its other half.
 
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,7 @@ use crate::{
 
 use super::DIALECT;
 
-/// The tool that an item is a call of; `None` for items that the client runs, or that are no calls.
+/// Returns the tool that an item calls, or `None` for items that the client runs or that are not calls.
 fn tool_of(kind: &str, item: &Value) -> Option<ProviderTool> {
     Some(match kind {
         "web_search_call" => match at(item, "/action/type").as_str() {
@@ -31,7 +31,7 @@ fn tool_of(kind: &str, item: &Value) -> Option<ProviderTool> {
     })
 }
 
-/// The call and the result that an item is; nothing if it is something else.
+/// Reads an item as a call and its result. Returns `None` if it is anything else.
 pub(super) fn raise(data: &Json) -> Option<[Block; 2]> {
     let item = data.value();
     let kind = item["type"].as_str()?;
@@ -96,7 +96,7 @@ fn fill(result: &mut ProviderResult, item: &Value) {
     };
     let error = &item["error"];
     if !error.is_null() {
-        // What a tool that failed says is content of its protocol.
+        // For an MCP tool, the error's text is in protocol content.
         let said = || list(&error["content"]).iter().find_map(|part| text(&part["text"]));
         let message = text(error).or_else(|| text(&error["message"])).or_else(said);
         let code = text(&error["type"]).unwrap_or_else(|| "failed".to_owned());
@@ -125,13 +125,13 @@ fn picture(item: &Value) -> Option<Block> {
     Some(Block::image(Source::Base64 { media_type: format!("image/{format}"), data }))
 }
 
-/// Whether the client runs what this item asks for, and the answer waits for that.
+/// Whether the client has to run what this item asks for, so that the answer waits for it.
 pub(super) fn is_the_clients(item: &Value) -> bool {
     let place = item["execution"].as_str().or_else(|| at(item, "/environment/type").as_str());
     is_run_by_client(item["type"].as_str().unwrap_or_default(), place)
 }
 
-/// Whether the client runs what an item of this type asks for. Some say where they are run.
+/// Whether the client has to run an item of this type. Some items say where they are run.
 pub(super) fn is_run_by_client(kind: &str, place: Option<&str>) -> bool {
     match kind {
         "custom_tool_call"
@@ -146,7 +146,7 @@ pub(super) fn is_run_by_client(kind: &str, place: Option<&str>) -> bool {
     }
 }
 
-/// The citation that an annotation is, in a text of this length.
+/// Reads an annotation as a citation, in a text of this length.
 pub(super) fn citation(wire: Json, ruler: &Ruler) -> Citation {
     let value = wire.value();
     let number = |name: &str| value[name].as_u64();
@@ -166,7 +166,7 @@ pub(super) fn citation(wire: Json, ruler: &Ruler) -> Citation {
         _ => None,
     };
     let range = match (number("start_index"), number("end_index"), number("index")) {
-        // Nothing in the text stands for it.
+        // It belongs to nothing in the text.
         (Some(0), Some(0), _) => None,
         (Some(start), Some(end), _) => Some((start, end)),
         (_, _, Some(point)) => Some((point, point)),
@@ -179,14 +179,14 @@ pub(super) fn citation(wire: Json, ruler: &Ruler) -> Citation {
     Citation { source: source.unwrap_or_default(), span, marks, ..Citation::default() }.with_wire(DIALECT, wire)
 }
 
-/// The last character that an annotation speaks of.
+/// Returns the last character that an annotation covers.
 pub(super) fn reaches(wire: &Json) -> u64 {
     let value = wire.value();
     let number = |name: &str| value[name].as_u64().unwrap_or_default();
     number("start_index").max(number("end_index")).max(number("index"))
 }
 
-/// A citation for a client, in a text of this length; `None` if this API has none for such a source.
+/// Writes a citation for a client, in a text of this length. Returns `None` if this API has none for such a source.
 pub(crate) fn write_citation(citation: &Citation, ruler: &Ruler) -> Option<Value> {
     let (start, end) = citation.span.map_or((0, ruler.chars_before(ruler.bytes())), |span| ruler.chars_of_span(span));
     Some(match &citation.source {
@@ -206,7 +206,7 @@ pub(crate) fn write_citation(citation: &Citation, ruler: &Ruler) -> Option<Value
     })
 }
 
-/// The item for a call of another API's tool and what it gave; `None` if this API has no such tool.
+/// Writes the item for another API's call and its result. Returns `None` if this API has no such tool.
 pub(crate) fn write_item(call: &ProviderCall, result: Option<&ProviderResult>) -> Option<Value> {
     let failed = result.is_some_and(|result| result.error.is_some());
     let status = if failed { "failed" } else { "completed" };
@@ -274,7 +274,7 @@ fn write_sources(sources: &[FoundSource]) -> Value {
     urls.map(|url| json!({"type": "url", "url": url})).collect()
 }
 
-/// A search whose sources are not those of any call: what was asked is not known.
+/// Writes a search for sources that belong to no call; its query is unknown.
 pub(crate) fn write_search(sources: &[FoundSource], id: &str) -> Value {
     let action = json!({"type": "search", "query": "", "queries": [], "sources": write_sources(sources)});
     json!({"type": "web_search_call", "id": id, "status": "completed", "action": action})

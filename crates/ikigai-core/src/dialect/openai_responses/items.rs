@@ -10,10 +10,10 @@ use crate::json::loose::{Loose as _, read_raw};
 use crate::json::wire::{Text as Words, read_str};
 use crate::{Arguments, Block, Fields, Json, Part, ProviderData, Text, ThinkingBlock, ToolCall};
 
-/// Which fields of a text are those of its item.
+/// The names of a text's fields that belong to its item.
 const OF_ITEM: &str = "of_item";
 
-/// Reads one item. One that we do not know, or that is not made as it should be, is kept whole.
+/// Reads one item. An unknown or malformed one is kept whole.
 ///
 /// `lists` is the part of a text's data that its citations and probabilities go to.
 pub(super) fn decode(item: Entry<'_, Item<'_>>, lists: Part) -> Vec<Block> {
@@ -33,7 +33,7 @@ pub(super) fn decode(item: Entry<'_, Item<'_>>, lists: Part) -> Vec<Block> {
     }
 }
 
-/// A message of the model. One of a stated type may leave out its role.
+/// Whether this is a message of the model. If its type is given, its role may be missing.
 fn is_message(item: &Item<'_>) -> bool {
     let typed = word(&item.kind) == "message";
     let spoken = word(&item.role) == "assistant" || (typed && item.role.is_none());
@@ -82,14 +82,14 @@ fn message(mut item: Item<'_>, lists: Part) -> Vec<Block> {
     texts.into_iter().map(Block::Text).collect()
 }
 
-/// Puts what a message item has beside its parts onto the block that it begins with.
+/// Adds a message item's own fields to the block that it begins with.
 pub(super) fn begin_item(data: &mut ProviderData, shape: Fields, mut item: Item<'_>) {
-    // In the order in which a stream brings it.
+    // In the order in which a stream sends it.
     let of_part = std::mem::take(data);
     let mut head = head(&mut item);
     let mut fields = item.leftovers();
     fields.retain(|name, value| {
-        // What the part has too cannot stand beside it.
+        // A field that the part also has cannot be kept next to it.
         let twice = of_part.part(DIALECT, Part::Extra).get(name).is_some();
         if twice {
             head.push(name, value.clone());
@@ -106,15 +106,15 @@ pub(super) fn begin_item(data: &mut ProviderData, shape: Fields, mut item: Item<
     data.merge(of_part);
 }
 
-/// Tells the fields of a message item from those of its first part, which stand on the same text. Nobody has seen a phase
-/// of a part, so a caller need not say whose it is.
+/// Distinguishes the fields of a message item from those of its first part, which are on the same text block. No part
+/// is known to have a phase, so a caller need not say which one it belongs to.
 pub(super) fn is_of_item(data: &ProviderData) -> impl Fn(&str) -> bool {
     let names = data.part(DIALECT, Part::Shape).get(OF_ITEM).and_then(|names| names.to::<Vec<String>>().ok());
     let names = names.unwrap_or_default();
     move |name| name == "phase" || names.iter().any(|own| own == name)
 }
 
-/// Takes out what names an item and how far it is, which nobody but its server can use.
+/// Takes out an item's id and status, which only its server can use.
 pub(super) fn head(item: &mut Item<'_>) -> Fields {
     let mut head = Fields::default();
     for (name, value) in [("id", item.id.take()), ("status", item.status.take())] {
@@ -125,7 +125,7 @@ pub(super) fn head(item: &mut Item<'_>) -> Fields {
     head
 }
 
-/// Absent, or a list of parts that all have a text.
+/// Whether these are absent, or a list of parts that all have text.
 fn is_texts(parts: &Content<'_>) -> bool {
     match parts {
         Many::Absent => true,
@@ -134,12 +134,12 @@ fn is_texts(parts: &Content<'_>) -> bool {
     }
 }
 
-/// The texts of parts, joined by nothing: each part of a summary begins with its own heading.
+/// Returns the joined text of parts, without separators: each part of a summary begins with its own heading.
 pub(super) fn text_of(parts: &Content<'_>) -> String {
     parts.objects().map(|part| word(&part.text)).collect()
 }
 
-/// Reasoning. What is shown is the reasoning itself where the provider gives it, else its summary.
+/// Reads reasoning. It shows the reasoning itself if the provider sends it, otherwise its summary.
 fn thinking(mut item: Item<'_>) -> ThinkingBlock {
     let mut data = ProviderData::default();
     item.kind = None;
@@ -157,7 +157,7 @@ fn thinking(mut item: Item<'_>) -> ThinkingBlock {
         Many::List(parts) => {
             let parts = Json::of(&parts).unwrap_or_default();
             if !raw.is_empty() && !summary.is_empty() {
-                // What the shown text does not say.
+                // What the visible text does not contain.
                 data.set_part(DIALECT, Part::Extra, "summary", parts);
             } else if parts != Json::of(&plain_summary(&summary)).unwrap_or_default() {
                 data.set_part(DIALECT, Part::Shape, "summary", parts);
@@ -174,7 +174,7 @@ fn thinking(mut item: Item<'_>) -> ThinkingBlock {
     ThinkingBlock { text: if raw.is_empty() { summary } else { raw }, provider_data: data }
 }
 
-/// Shows the summary in place of the reasoning itself, if a stream began with it and has `said` that much.
+/// Shows the summary in place of the reasoning itself, if a stream began with it and has sent `said` so far.
 pub(super) fn show_said(block: &mut ThinkingBlock, said: &str) {
     let data = &mut block.provider_data;
     let Some(parts) = data.part(DIALECT, Part::Extra).get("summary").cloned() else { return };
@@ -192,7 +192,7 @@ pub(super) fn show_said(block: &mut ThinkingBlock, said: &str) {
     block.text = text;
 }
 
-/// The summary that a text is written as.
+/// Returns the summary that a text is written as.
 fn plain_summary(text: &str) -> Content<'_> {
     let part = || Entry::Fits(wire::Part::text("summary_text", text));
     Many::List(if text.is_empty() { Vec::new() } else { vec![part()] })
@@ -207,7 +207,7 @@ fn is_call(item: &Item<'_>) -> bool {
 fn call(mut item: Item<'_>) -> ToolCall {
     let mut call = ToolCall::default();
     let mut shape = head(&mut item);
-    // The item's own id stands in on servers that give no other.
+    // On servers that send no other id, the item's own id is used.
     call.id = match item.call_id.take() {
         Some(id) => id.into_string(),
         None => {
@@ -231,12 +231,12 @@ fn call(mut item: Item<'_>) -> ToolCall {
     call
 }
 
-/// Whether a new message item begins with this text, as it was read.
+/// Whether a new message item began with this text when it was read.
 pub(super) fn begins_item(text: &Text) -> bool {
     text.provider_data.part(DIALECT, Part::Shape).get("item").is_some()
 }
 
-/// Writes what names a message item, and the fields that stand on its first block.
+/// Writes a message item's type and id, and the other fields kept on its first block.
 pub(super) fn encode_head(item: &mut Item<'_>, shape: &Fields) {
     if !shape.flag("easy") {
         item.kind = Some("message".into());
@@ -252,7 +252,7 @@ pub(super) fn encode_head(item: &mut Item<'_>, shape: &Fields) {
     }
 }
 
-/// Begins a message item with the text that carries its marks. The parts follow.
+/// Begins a message item with the text that has its marks. The parts follow.
 pub(super) fn open_message(first: &Text, keep: Keep) -> Item<'_> {
     let data = &first.provider_data;
     let shape = keep.shape(data);
@@ -266,13 +266,13 @@ pub(super) fn open_message(first: &Text, keep: Keep) -> Item<'_> {
     item
 }
 
-/// Ends a message item: its parts, or their text alone where it was written so.
+/// Ends a message item: with its parts, or only their text if it was written that way.
 pub(super) fn close_message<'a>(item: &mut Item<'a>, parts: Parts<'a>, first: &Text, keep: Keep) {
     let string = keep.shape(&first.provider_data).flag("string");
     item.content = if string { text_or_parts(parts, OUTPUT) } else { Many::List(parts) };
 }
 
-/// The text alone if parts are nothing else.
+/// Returns the text alone if the parts contain nothing else.
 pub(super) fn text_or_parts<'a>(mut parts: Parts<'a>, usual: &str) -> Content<'a> {
     if let [Entry::Fits(part)] = parts.as_mut_slice()
         && let Some(text) = bare_text(part, usual)
@@ -282,7 +282,7 @@ pub(super) fn text_or_parts<'a>(mut parts: Parts<'a>, usual: &str) -> Content<'a
     Many::List(parts)
 }
 
-/// A text that a shape or a state holds.
+/// Returns a string from a shape or a state.
 pub(super) fn said<'a>(fields: &'a Fields, name: &str) -> Option<Words<'a>> {
     fields.str(name).map(Words)
 }
@@ -314,8 +314,8 @@ pub(super) fn encode_call(call: &ToolCall, keep: Keep) -> Item<'_> {
 pub(super) fn encode_reasoning(block: &ThinkingBlock, keep: Keep) -> Item<'_> {
     let data = &block.provider_data;
     let (state, shape) = (data.part(DIALECT, Part::State), data.part(DIALECT, Part::Shape));
-    // What the block shows is either the reasoning itself or its summary. Parts that no longer say the same as the block
-    // are not written again.
+    // The block shows either the reasoning itself or its summary. Parts that no longer match the block are not written
+    // back.
     let says = |name: &str| {
         let parts: Option<Content<'_>> = read_raw(shape.get(name)?.raw());
         parts.filter(|parts| text_of(parts) == block.text)

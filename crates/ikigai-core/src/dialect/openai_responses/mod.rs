@@ -3,21 +3,21 @@
 //! What is odd about it:
 //!
 //! - A conversation is a flat list of *items*, not of messages: a message, a piece of reasoning, a function call and
-//!   its output each stand alone. Consecutive items of the model's side form one canonical message; the marks that give
-//!   back the items as they were (`item`, `easy`, `string`) stay on the blocks that begin them.
+//!   its output are each separate. Consecutive items of the model's side form one canonical message; the marks that
+//!   restore the original items (`item`, `easy`, `string`) are kept on the blocks that begin them.
 //! - A message has parts, and parts of the user's side (`input_text`) and of the model's side (`output_text`) have
-//!   different names. Mixing them is refused.
-//! - A call has two ids: `id` names the item, `call_id` pairs it with its output. Only the second one matters.
-//! - Reasoning comes as items with a summary (often empty) and `encrypted_content`, which has to come back unchanged
-//!   and right before the item that it led to. Conversations are kept by the caller here: `store` is false and the
-//!   encrypted reasoning is asked for unless the caller says otherwise.
-//! - An answer says `completed` also when it waits for tools: the items decide about the finish reason.
-//! - Every answer, good or bad, has an `error` field; only what is in it tells.
+//!   different names. A mixture is refused.
+//! - A call has two ids: `id` identifies the item, `call_id` pairs it with its output. Only the second one matters.
+//! - Reasoning comes as items with a summary (often empty) and `encrypted_content`, which must be sent back unchanged
+//!   and right before the item that it led to. The caller keeps conversations here: `store` is false and the encrypted
+//!   reasoning is requested unless the caller says otherwise.
+//! - An answer's status is `completed` even if it waits for tools: the items decide the finish reason.
+//! - Every answer, good or bad, has an `error` field; only its content matters.
 //! - A stream repeats everything at its end. The terminal event has the whole answer, with reasoning that is encrypted
-//!   once more: other bytes for the same state.
+//!   again: other bytes for the same state.
 //!
-//! Beside the files that every dialect has there is [`items`] with the items of the model's side, which requests, answers
-//! and streams share, and [`usage`].
+//! Besides the files that every dialect has, there is [`items`], with the items of the model's side, which requests,
+//! answers and streams share, and [`usage`].
 //!
 //! Kept in `provider_data` under `openai-responses`:
 //!
@@ -26,20 +26,20 @@
 //! | thinking | state | `id`, `encrypted_content` | what the provider wants back |
 //! | anywhere | extra | | wire fields without a canonical field: `store`, `service_tier`, `detail`, … |
 //! | text | extra | | the same, and those of the message item that begins with this text: `phase` |
-//! | text of an answer | answer | `logprobs` | what the model's texts come with |
-//! | citation, call of a hosted tool | state | `wire` | the object as it came; `half` on the result that is one item with its call |
-//! | answer | answer | | what the response object has beyond an echo of the request |
-//! | usage | answer | | counts that the format does not know |
-//! | request | shape | `model` | the model as asked: a request for that model is written as it was read |
+//! | text of an answer | answer | `logprobs` | the probabilities sent with the model's text |
+//! | citation, call of a hosted tool | state | `wire` | the object as received; `half` on a result in its call's item |
+//! | answer | answer | | the fields of the response object that do not echo the request |
+//! | usage | answer | | counts that the format does not have |
+//! | request | shape | `model` | the requested model: a request for that model is written as it was read |
 //! | request | shape | `input`, `numbers`, `reasoning` | how a value was written |
 //! | message, text | shape | `item`, `of_item`, `easy`, `string`, `role`, `parts` | the message item around the parts; `item` begins a new one |
-//! | text | shape | `refusal`, `part_type` | which kind of part it is |
+//! | text | shape | `refusal`, `part_type` | the kind of part |
 //! | image, document | shape | `prompt_cache_breakpoint`, `bare_data`, `data_in` | how it was written |
 //! | call, result | shape | `id`, `status`, `arguments`, `no_call_id`, `output` | the item around it, and how it was written |
 //! | thinking | shape | `summary`, `content`, `status` | the parts of the text |
 //! | tool | shape | `strict`, `raw` | how it was written |
-//! | answer | shape | `status`, `incomplete_details`, `output_text`, `response` | the provider's words for the end, and echoes |
-//! | usage | shape | `usage`, `total_tokens` | the counts as they came, and a total that is not their sum |
+//! | answer | shape | `status`, `incomplete_details`, `output_text`, `response` | how it ended, and echoes |
+//! | usage | shape | `usage`, `total_tokens` | the counts as received, and a total that is not their sum |
 
 mod abilities;
 mod content;
@@ -62,7 +62,7 @@ pub(crate) use request::{built_in, decode_request, encode_request};
 pub(crate) use response::{decode_response, encode_response};
 pub(crate) use stream::{Decoder, Encoder};
 
-/// This dialect, whose entry in `provider_data` is ours.
+/// The dialect whose entry in `provider_data` this folder uses.
 const DIALECT: Dialect = Dialect::OpenaiResponses;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Whatever is accepted comes back as it was: documents made at random from the words of this dialect.
+//! Whatever is accepted is written back unchanged: random documents made of this dialect's names.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn read(body: &Value) -> Option<Request> {
     decode_request(Incoming { path: None, body: body.to_string().as_bytes() }, &crate::Limits::default()).ok()
 }
 
-/// Values that mean something in many places, and some that mean nothing anywhere.
+/// Generates values that mean something in many places, and some that mean nothing anywhere.
 fn scalar() -> impl Strategy<Value = Value> {
     let words = [
         "",
@@ -70,7 +70,7 @@ fn fields(keys: &'static [&'static str], value: BoxedStrategy<Value>, most: usiz
         .boxed()
 }
 
-/// An object that has a type which fits its place, most of the time, and further fields.
+/// Generates an object whose type usually fits its place, with further fields.
 fn typed(
     kinds: &'static [&'static str],
     keys: &'static [&'static str],
@@ -162,7 +162,7 @@ fn item() -> BoxedStrategy<Value> {
             need("call_id", "call_1".into());
             need("name", "f".into());
             if item["type"] == "function_call" && item["call_id"] == "" {
-                // A call that nothing can answer gets an id.
+                // A call that could not be answered gets an id.
                 item["call_id"] = "call_2".into();
             }
             item
@@ -255,7 +255,7 @@ proptest! {
     }
 }
 
-/// The generators make documents that are accepted, so the tests above say something.
+/// The generated documents are accepted, so the tests above are meaningful.
 #[test]
 fn most_documents_are_accepted() {
     use proptest::strategy::ValueTree as _;

@@ -1,4 +1,4 @@
-//! `reasoning`: an effort word and whether a summary is shown.
+//! `reasoning`: an effort, and whether to show a summary.
 
 use super::wire::Reasoning;
 use crate::fit::FittedThinking;
@@ -7,8 +7,8 @@ use crate::json::wire::{Raw, Text};
 use crate::thinking::{ShowThinking, ThinkingSetting};
 use crate::{Fields, Level, Thinking};
 
-/// Reads `reasoning`, with what else stands in it (`mode`, `context`); `None` if it is not an object. A word for the
-/// effort that we do not know is not a level.
+/// Reads `reasoning`, and returns it with its other fields (`mode`, `context`). `None` if it is not an object. An
+/// unknown effort is not a level.
 pub(super) fn decode(wire: &Raw<'_>) -> Option<(Thinking, Fields)> {
     let mut reasoning: Reasoning<'_> = read_raw(&wire.0)?;
     let effort = reasoning.effort.take();
@@ -24,10 +24,10 @@ pub(super) fn decode(wire: &Raw<'_>) -> Option<(Thinking, Fields)> {
     Some((thinking, rest))
 }
 
-/// Writes `reasoning`. `word` is how the caller asked for a summary, `rest` what else was said there.
+/// Writes `reasoning`. `word` is how the caller requested a summary, `rest` the other fields.
 pub(super) fn encode<'a>(thinking: &FittedThinking, word: Option<&str>, rest: &Fields) -> Option<Raw<'a>> {
     let effort = match thinking.setting {
-        // A model that thinks, always or when left alone, needs no word for being on, and there are no budgets here.
+        // A model that thinks, always or by default, need not be told to, and there are no budgets here.
         ThinkingSetting::Unsaid | ThinkingSetting::On | ThinkingSetting::BetweenTools | ThinkingSetting::Budget(_) => {
             None
         }

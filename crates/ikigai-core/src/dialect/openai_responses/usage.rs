@@ -1,4 +1,4 @@
-//! Token counts. On the wire the prompt includes what was cached, and the answer includes the reasoning.
+//! Token counts. On the wire the prompt includes cached tokens, and the answer includes the reasoning.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::json::wire::keep;
 use crate::{Json, Loss, LossCode, Part, ProviderTool, Usage};
 
 loose! {
-    /// The counts of an answer. The names of Chat Completions are understood too.
+    /// The counts of an answer. The names of Chat Completions are accepted too.
     struct Counts<'a> {
         input "input_tokens": Option<u64>,
         prompt "prompt_tokens": Option<u64>,
@@ -21,7 +21,7 @@ loose! {
         total "total_tokens": Option<u64>,
     }
 
-    /// What a count is made of.
+    /// The breakdown of a count.
     struct Details<'a> {
         cached "cached_tokens": Option<u64>,
         written "cache_write_tokens": Option<u64>,
@@ -29,7 +29,7 @@ loose! {
     }
 }
 
-/// Reads the counts; `None` if there are none.
+/// Reads the counts. Returns `None` if there are none.
 pub(super) fn decode(wire: &Json) -> Option<Usage> {
     let counts: Counts<'_> = read_raw(wire.raw())?;
     let (prompt, answer) = (counts.input.or(counts.prompt), counts.output.or(counts.completion));
@@ -66,7 +66,7 @@ pub(super) fn decode(wire: &Json) -> Option<Usage> {
     Some(usage)
 }
 
-/// How often the provider searched, as an answer says beside its usage.
+/// Returns how often the provider searched, which an answer reports next to its usage.
 pub(super) fn searches(tool_usage: &Value) -> Option<u64> {
     tool_usage.pointer("/web_search/num_requests").and_then(Value::as_u64)
 }
@@ -79,7 +79,7 @@ pub(super) fn note_calls(usage: &mut Usage, searches: Option<u64>) {
     }
 }
 
-/// The rest of a sum. A part that is larger than the sum was not counted in it, if the total says so too.
+/// Subtracts a part from a sum. A part larger than the sum was not included in it, if the total agrees.
 fn without(sum: u64, part: u64, total: Option<u64>) -> u64 {
     match sum.checked_sub(part) {
         Some(rest) => rest,
@@ -88,14 +88,14 @@ fn without(sum: u64, part: u64, total: Option<u64>) -> u64 {
     }
 }
 
-/// A warning if the provider's total is not the sum of its counts.
+/// The warning for a total that is not the sum of the provider's counts.
 pub(super) fn warning(usage: &Usage) -> Option<Loss> {
     let total = usage.provider_data.part(DIALECT, Part::Shape).get("total_tokens")?;
     let why = format!("the provider counts {total} tokens in all, which is not the sum of its counts");
     Some(Loss::info(LossCode::Inconsistent, "usage", "usage.total_tokens", why))
 }
 
-/// Writes the counts, all six always, or as they were read where they still say the same.
+/// Writes all six counts, or the original object if it still says the same.
 pub(super) fn encode(usage: &Usage) -> Json {
     if let Some(raw) = usage.provider_data.part(DIALECT, Part::Shape).get("usage")
         && decode(raw).is_some_and(|mut read| {
@@ -108,7 +108,7 @@ pub(super) fn encode(usage: &Usage) -> Json {
     plain(usage).into()
 }
 
-/// The counts as the official types want them: with the writes to the cache also where there are none.
+/// Writes the counts as the official types require: with cache writes even if there are none.
 fn plain(usage: &Usage) -> Value {
     json!({
         "input_tokens": usage.prompt_tokens(),

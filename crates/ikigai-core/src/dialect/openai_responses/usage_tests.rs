@@ -2,7 +2,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 
-/// input, output, thinking, read, written.
+/// Returns input, output, thinking, read, written.
 fn counts(wire: &Value) -> Option<[u64; 5]> {
     let usage = decode(&wire.into())?;
     assert_eq!(encode(&usage), *wire, "it comes back as it was");
@@ -28,7 +28,7 @@ fn counts_of_every_shape_are_disjoint() {
                    "output_tokens": 5, "output_tokens_details": {"reasoning_tokens": 5}, "total_tokens": 105}),
             [10, 0, 5, 60, 30],
         ),
-        // The names of the documents that this project began with, and of Chat Completions.
+        // The names in this project's original documents, and those of Chat Completions.
         (
             json!({"prompt_tokens": 50, "completion_tokens": 120,
                    "completion_tokens_details": {"reasoning_tokens": 20}}),
@@ -36,7 +36,7 @@ fn counts_of_every_shape_are_disjoint() {
         ),
         (json!({"input_tokens": 7, "output_tokens": 3, "total_tokens": 10, "cost": 0.1}), [7, 3, 0, 0, 0]),
         (json!({"input_tokens": 7, "input_tokens_details": null}), [7, 0, 0, 0, 0]),
-        // Reasoning that is not counted in the answer, as the total shows, and counts that cannot be.
+        // Reasoning that is not included in the answer, as the total shows, and impossible counts.
         (
             json!({"input_tokens": 7, "output_tokens": 3, "output_tokens_details": {"reasoning_tokens": 9},
                    "total_tokens": 19}),

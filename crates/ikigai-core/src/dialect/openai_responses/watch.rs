@@ -1,4 +1,4 @@
-//! What is worth knowing of an answer that passes through.
+//! Watches an answer that passes through.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ const TEXT: &[u8] = br#"{"type":"response.output_text.delta""#;
 const BEGINNING: &[u8] = br#"{"type":""#;
 const DELTA: &[u8] = b".delta";
 
-/// Watches one answer.
+/// The watcher of one answer.
 #[derive(Debug)]
 pub(crate) struct Watcher {
     delivery: Delivery,
@@ -28,7 +28,7 @@ pub(crate) struct Watcher {
     frame: Parts,
 }
 
-/// What the frame that is read just now says.
+/// The content of the current frame.
 #[derive(Debug, Default)]
 struct Parts {
     kind: Option<String>,
@@ -36,10 +36,10 @@ struct Parts {
     /// The response object, in a frame or as the whole body.
     body: Body,
     item_kind: Option<String>,
-    /// Where an item says that it is run.
+    /// Where an item says it is run.
     item_place: Option<String>,
     refuses: bool,
-    /// The output has a call of each kind.
+    /// Whether the output has a call of each kind.
     calls: bool,
     custom_calls: bool,
 }
@@ -61,7 +61,7 @@ struct Body {
 pub(crate) enum Place {
     Frame,
     Response,
-    /// An item of the output, or the one that a frame is about.
+    /// An item of the output, or the item of a frame.
     Item,
     Environment,
     Part,
@@ -84,21 +84,21 @@ pub(crate) enum Slot {
     PartKind,
 }
 
-/// What a frame is about, as far as that matters here.
+/// The kind of a frame, as far as it matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum About {
-    /// A piece of a text, which begins the answer where nothing did before.
+    /// A piece of text, which starts the answer if nothing has yet.
     Text,
-    /// A piece of something else, or a repetition of what has come in pieces.
+    /// A piece of something else, or a repetition of what came in pieces.
     Piece,
     Begin,
     ItemAdded,
     ItemDone,
     End,
     Error,
-    /// Signs of life.
+    /// Keepalives.
     Nothing,
-    /// An event of no type.
+    /// An event without a type.
     Untyped,
     Unknown,
 }
@@ -259,7 +259,7 @@ impl watch::Watcher for Watcher {
             return self.whole(parts, frame);
         }
         if !self.seen.started && parts.kind.is_none() && frame.name.is_none() && parts.body.is_response {
-            // The answer in one piece, though a stream was asked for.
+            // The answer in one piece, although a stream was requested.
             parts.body.error = parts.error.take().and_then(|error| serde_json::from_str(&error).ok());
             return self.whole(parts, frame);
         }
@@ -294,7 +294,7 @@ impl watch::Watcher for Watcher {
     }
 
     fn done(&mut self) {
-        // Some compatible servers end like Chat Completions; it says nothing here.
+        // Some compatible servers end like Chat Completions; it means nothing here.
     }
 
     fn is_list(&mut self) {

@@ -1,5 +1,5 @@
-//! The objects of this wire. Each struct has the fields of all kinds of objects that its place may hold; what has an
-//! unexpected form stays in `rest` and goes out again as it came.
+//! This API's objects. Each struct has the fields of every kind of object that its place may hold; anything of an
+//! unexpected form stays in `rest` and is written back unchanged.
 
 use serde_json::value::RawValue;
 
@@ -9,11 +9,11 @@ use crate::json::wire::{Raw, Text};
 
 pub(super) use crate::json::many::{Document, Many, find, put};
 
-/// An object in a list, where anything else may stand in its place.
+/// An object in a list that may also contain anything else.
 pub(super) type Entry<'a, T> = loose::Item<'a, T>;
 pub(super) type Parts<'a> = Vec<Entry<'a, Part<'a>>>;
 pub(super) type Items<'a> = Vec<Entry<'a, Item<'a>>>;
-/// What a message or a result holds.
+/// The content of a message or a result.
 pub(super) type Content<'a> = Many<'a, Part<'a>>;
 
 loose! {
@@ -75,7 +75,7 @@ loose! {
         function "function": Option<Box<Tool<'a>>>,
     }
 
-    /// The form of an answer's text.
+    /// The format of an answer's text.
     pub(super) struct Format<'a> {
         kind "type": Option<Text<'a>>,
         name "name": Option<Text<'a>>,
@@ -84,7 +84,7 @@ loose! {
         strict "strict": Option<bool>,
     }
 
-    /// What is said about reasoning.
+    /// The reasoning settings.
     pub(super) struct Reasoning<'a> {
         effort "effort": Option<Text<'a>>,
         summary "summary": Option<Text<'a>>,
@@ -106,18 +106,18 @@ loose! {
 }
 
 impl<'a> Part<'a> {
-    /// A part with a text.
+    /// Creates a part with a text.
     pub(super) fn text(kind: &'a str, text: &'a str) -> Self {
         Part { kind: Some(kind.into()), text: Some(text.into()), ..Part::default() }
     }
 }
 
-/// A word of an object; empty if it is not there.
+/// Returns a field's string, or `""` if it is absent.
 pub(super) fn word<'t>(value: &'t Option<Text<'_>>) -> &'t str {
     value.as_ref().map_or("", Text::as_str)
 }
 
-/// The `type` of an object that is kept whole.
+/// Returns the `type` of an object that is kept whole.
 pub(super) fn kind_of(object: &RawValue) -> Option<String> {
     loose::read_raw::<Tool<'_>>(object)?.kind.map(Text::into_string)
 }

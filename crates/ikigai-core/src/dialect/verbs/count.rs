@@ -1,4 +1,4 @@
-//! How many tokens a prompt has, by the provider's own count.
+//! Token counts of prompts, as counted by the provider.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::server::Envelope;
 use crate::wire::{Incoming, WireRequest};
 use crate::{Dialect, Error, Fields, Json, Limits, Request};
 
-/// What Anthropic's count accepts of a request.
+/// The request fields that Anthropic's count accepts.
 const ANTHROPIC: [&str; 9] = [
     "messages",
     "model",
@@ -21,7 +21,7 @@ const ANTHROPIC: [&str; 9] = [
     "mcp_servers",
 ];
 
-/// What OpenAI's count accepts of a request.
+/// The request fields that OpenAI's count accepts.
 const RESPONSES: [&str; 9] = [
     "model",
     "input",
@@ -35,7 +35,7 @@ const RESPONSES: [&str; 9] = [
 ];
 
 impl Dialect {
-    /// Makes the request that counts the tokens of an encoded request. Returns `None` if the API cannot count.
+    /// Creates the request that counts the tokens of an encoded request. Returns `None` if the API cannot count.
     pub fn count_request(self, encoded: &WireRequest) -> Option<WireRequest> {
         let mut fields: Fields = serde_json::from_slice(&encoded.body).ok()?;
         let (path, body) = match self {
@@ -60,11 +60,11 @@ impl Dialect {
         Some(WireRequest { path, body, losses: Vec::new(), ..encoded.clone() })
     }
 
-    /// Reads the tokens from the answer to a [`count_request`](Dialect::count_request). Returns `None` if it does not
-    /// say.
+    /// Reads the token count from the answer to a [`count_request`](Dialect::count_request). Returns `None` if there is
+    /// none.
     ///
     /// # Errors
-    /// If the answer is not JSON.
+    /// Returns an error if the answer is not JSON or reaches a limit.
     pub fn decode_count(self, body: &[u8], limits: &Limits) -> Result<Option<u64>, Error> {
         let answer = super::read(body, limits)?;
         let count = match self {
@@ -83,7 +83,7 @@ impl Dialect {
     #[cfg(feature = "server")]
     pub fn decode_count_request(self, incoming: Incoming<'_>, limits: &Limits) -> Result<Request, Error> {
         let body = match self {
-            // Gemini's count takes the contents bare, or a whole request under its own name.
+            // Gemini's count accepts the contents alone, or a whole request under its own name.
             Dialect::Gemini => inner_request(incoming.body),
             Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => {
                 Cow::Borrowed(incoming.body)
@@ -92,7 +92,7 @@ impl Dialect {
         Ok(self.decode_request(Incoming { body: &body, ..incoming }, limits)?.0)
     }
 
-    /// Writes a count for a client of this dialect.
+    /// Encodes a count for a client of this dialect.
     ///
     /// ```
     /// use ikigai_core::Dialect;

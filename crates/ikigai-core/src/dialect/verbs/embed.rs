@@ -1,4 +1,4 @@
-//! Embeddings: texts as vectors.
+//! Embeddings: strings as vectors.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,11 +9,11 @@ use super::{named, segment};
 use crate::wire::WireRequest;
 use crate::{Dialect, Error};
 
-/// Embeddings: texts as vectors.
+/// Embeddings: strings as vectors.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Vectors {
-    /// One vector for each text, in the same order.
+    /// One vector for each string, in the same order.
     pub vectors: Vec<Vec<f32>>,
     /// The tokens used; absent if the provider did not say.
     pub input_tokens: Option<u64>,
@@ -25,13 +25,13 @@ pub struct Vectors {
 pub struct EmbedRequest {
     /// The model, if the body names it.
     pub model: Option<String>,
-    /// The texts, in order.
+    /// The strings to embed, in order.
     pub texts: Vec<String>,
-    /// How long the vectors should be.
+    /// The requested length of the vectors.
     pub dimensions: Option<u32>,
     /// How the vectors are written in the answer.
     pub form: VectorForm,
-    /// The names of settings that have no counterpart in other APIs: `taskType`, `user`.
+    /// The names of settings that other APIs have no equivalent for: `taskType`, `user`.
     pub others: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ pub enum VectorForm {
     Numbers,
     /// As the base64 of their bytes, little-endian.
     Base64,
-    /// As lists of numbers, in the answer to a request for a single text.
+    /// As lists of numbers, in the answer to a request for a single string.
     Single,
 }
 
@@ -50,7 +50,7 @@ impl Dialect {
     /// Decodes a client's request for embeddings.
     ///
     /// # Errors
-    /// If the body is not such a request, its texts are given as token numbers or with parts other than text, or the
+    /// Returns an error if the body is not such a request, contains token numbers or parts other than text, or if the
     /// API has no embeddings.
     #[cfg(feature = "server")]
     pub fn decode_embed_request(self, body: &[u8]) -> Result<EmbedRequest, Error> {
@@ -65,7 +65,7 @@ impl Dialect {
         }
     }
 
-    /// Writes embeddings for a client of this dialect, which requested them from `model`.
+    /// Encodes embeddings for a client of this dialect, which requested them from `model`.
     #[cfg(feature = "server")]
     pub fn encode_embeddings(self, vectors: &Vectors, model: &str, form: VectorForm) -> Vec<u8> {
         let answer = match (self, form) {
@@ -96,7 +96,7 @@ impl Dialect {
         super::written(&answer)
     }
 
-    /// How many texts one request for embeddings may contain; `None` if the API has no embeddings.
+    /// Returns how many strings one request for embeddings may contain; `None` if the API has no embeddings.
     pub fn most_embeddings(self) -> Option<usize> {
         match self {
             Dialect::OpenaiChat | Dialect::OpenaiResponses => Some(2048),
@@ -105,7 +105,7 @@ impl Dialect {
         }
     }
 
-    /// Makes the request that turns texts into vectors. Returns `None` if the API has no embeddings.
+    /// Creates the request that turns strings into vectors. Returns `None` if the API has no embeddings.
     pub fn embed_request(self, model: &str, texts: &[String], dimensions: Option<u32>) -> Option<WireRequest> {
         let (path, body) = match self {
             Dialect::Gemini => {
@@ -135,7 +135,7 @@ impl Dialect {
     /// Reads the vectors from the answer to an [`embed_request`](Dialect::embed_request).
     ///
     /// # Errors
-    /// If the answer does not have one vector for each of `texts`.
+    /// Returns an error if the answer cannot be read, or does not have exactly `texts` vectors.
     pub fn decode_embeddings(self, body: &[u8], texts: usize) -> Result<Vectors, Error> {
         let Answer { data, embeddings, usage, usage_metadata } = crate::json::wire::read_answer(body)?;
         let vectors = match self {
@@ -170,7 +170,7 @@ fn openai_request(body: &Value) -> Result<EmbedRequest, Error> {
     })
 }
 
-/// One text, or a list of requests with one text each; they have to agree in how long the vectors are.
+/// Reads one string, or a list of requests with one string each, which must agree on the length of the vectors.
 fn gemini_request(body: &Value) -> Result<EmbedRequest, Error> {
     let (requests, form) = match body.get("requests") {
         Some(Value::Array(requests)) => (requests.as_slice(), VectorForm::Numbers),
@@ -220,7 +220,7 @@ fn listed(list: Vec<Listed>) -> Option<Vec<Vec<f32>>> {
     list.into_iter().map(|one| one.values.map(|vector| vector.0)).collect()
 }
 
-/// Each vector says which text it is of.
+/// Sorts vectors that name the index of their string.
 fn numbered(list: Vec<Numbered>) -> Option<Vec<Vec<f32>>> {
     let mut placed: Vec<(u64, Vec<f32>)> = Vec::with_capacity(list.len());
     for (place, one) in list.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Pictures from words.
+//! Pictures from descriptions.
 
 use std::fmt;
 
@@ -12,15 +12,15 @@ use crate::media_type::by_name;
 use crate::wire::WireRequest;
 use crate::{Dialect, Error, ErrorKind, Limits, Loss, LossCode, Usage};
 
-/// What the media are called in errors and warnings.
+/// The name for the media in errors and warnings.
 const WHAT: &str = "picture";
-/// The ratios that Gemini's models draw in, and those of Google's Imagen.
+/// The ratios that Gemini's models support, and those of Google's Imagen.
 const RATIOS: [&str; 10] = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"];
 const IMAGEN_RATIOS: [&str; 5] = ["1:1", "3:4", "4:3", "9:16", "16:9"];
-/// How far a ratio may be from the size that was asked for: a fifth, as the difference of logarithms.
+/// How far a ratio may be from the requested size: a fifth, as the difference of logarithms.
 const FARTHEST: f64 = 0.2;
 
-/// A request to draw pictures.
+/// A request for pictures.
 ///
 /// ```
 /// use ikigai_core::wire::ImageRequest;
@@ -37,7 +37,7 @@ pub struct ImageRequest {
     pub count: Option<u32>,
     /// The size, in pixels (`1024x1024`) or as a ratio (`16:9`). Absent: the provider's choice.
     pub size: Option<String>,
-    /// The quality, in the provider's words: `low`, `high`. Absent: the provider's choice.
+    /// The quality, in the provider's terms: `low`, `high`. Absent: the provider's choice.
     pub quality: Option<String>,
     /// The pictures to start from.
     pub images: Vec<MediaFile>,
@@ -59,8 +59,8 @@ impl ImageRequest {
 
     /// Sets the size: `1024x1024`, or `16:9`.
     ///
-    /// OpenAI and compatible providers get it unchanged. Google's models accept ratios: a ratio that they support is
-    /// sent, and a size in pixels becomes the nearest one, with a warning. A size that is far from all of them is an
+    /// OpenAI and compatible providers get it unchanged. Google's models accept ratios: a supported ratio is sent as
+    /// is, and a size in pixels becomes the nearest ratio, with a warning. A size that is not near any of them is an
     /// error.
     #[must_use]
     pub fn size(mut self, size: impl Into<String>) -> Self {
@@ -68,7 +68,7 @@ impl ImageRequest {
         self
     }
 
-    /// Sets the quality, in the provider's words: `low`, `high`. Google's models have no such setting.
+    /// Sets the quality, in the provider's terms: `low`, `high`. Google's models have no such setting.
     #[must_use]
     pub fn quality(mut self, quality: impl Into<String>) -> Self {
         self.quality = Some(quality.into());
@@ -118,13 +118,13 @@ impl From<String> for ImageRequest {
     }
 }
 
-/// A picture that was drawn: its bytes, or the URL where it can be fetched.
+/// A generated picture: its bytes, or the URL where it can be fetched.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Picture {
     /// Its media type, such as `image/png`; absent if there is only a URL that does not reveal it.
     pub media_type: Option<String>,
-    /// The prompt as the provider rewrote it, if it says so.
+    /// The prompt as rewritten by the provider, if the provider returns it.
     pub revised_prompt: Option<String>,
     content: PictureContent,
 }
@@ -148,7 +148,7 @@ impl Picture {
         Picture { media_type, revised_prompt: None, content: PictureContent::Url(url.to_owned()) }
     }
 
-    /// The bytes; `None` if the provider returned a URL.
+    /// Returns the bytes, or `None` if the provider returned a URL.
     pub fn bytes(&self) -> Option<&[u8]> {
         match &self.content {
             PictureContent::Bytes(bytes) => Some(bytes),
@@ -156,7 +156,7 @@ impl Picture {
         }
     }
 
-    /// The bytes, without a copy; `None` if the provider returned a URL.
+    /// Returns the bytes without copying them, or `None` if the provider returned a URL.
     pub fn into_bytes(self) -> Option<Vec<u8>> {
         match self.content {
             PictureContent::Bytes(bytes) => Some(bytes),
@@ -164,7 +164,7 @@ impl Picture {
         }
     }
 
-    /// The URL, if the provider returned one instead of bytes. It is not checked, and usually works for about an hour.
+    /// Returns the URL if the provider sent one, not bytes. It is not checked, and usually works for about an hour.
     pub fn url(&self) -> Option<&str> {
         match &self.content {
             PictureContent::Bytes(_) => None,
@@ -178,45 +178,45 @@ impl fmt::Debug for Picture {
         let media_type = self.media_type.as_deref().unwrap_or("unknown type");
         match &self.content {
             PictureContent::Bytes(bytes) => write!(f, "Picture({media_type}, {} bytes)", bytes.len()),
-            // An address may hold a signature that lets anybody in.
+            // A URL may contain a signature that grants access.
             PictureContent::Url(_) => write!(f, "Picture({media_type}, at an address)"),
         }
     }
 }
 
-/// Pictures that were drawn.
+/// Generated pictures.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Pictures {
-    /// The pictures, in the provider's order. If the provider holds some back, there are fewer than requested.
+    /// The pictures, in the provider's order. If the provider withholds some, there are fewer than requested.
     pub pictures: Vec<Picture>,
-    /// What the model said besides; usually empty.
+    /// Any text from the model; usually empty.
     pub text: String,
-    /// What the provider held back, and why.
+    /// Warnings about pictures that the provider withheld or could not finish, with the reason.
     pub warnings: Vec<Loss>,
     counted: Counted,
 }
 
 impl Pictures {
-    /// The tokens used; `None` if the provider did not say.
+    /// Returns the tokens used, or `None` if the provider did not say.
     pub fn usage(&self) -> Option<&Usage> {
         self.counted.usage.as_ref()
     }
 
-    /// The cost. `None` if the model's prices are unknown, or if the usage includes anything but text in the prompt and
-    /// pictures in the answer, for which the catalogue has no prices.
+    /// Returns the cost. `None` if the model's prices are unknown, or if the usage includes anything but text in the
+    /// prompt and pictures in the answer: the catalogue has no prices for anything else.
     pub fn cost(&self, facts: &Facts) -> Option<Cost> {
         self.counted.cost(facts)
     }
 }
 
 impl Dialect {
-    /// Makes the request that draws pictures. Returns `None` if the API cannot. [`WireRequest::losses`] lists what
+    /// Creates the request for pictures. Returns `None` if the API cannot draw. [`WireRequest::losses`] lists what
     /// could not be carried.
     ///
     /// # Errors
-    /// If the prompt is empty, a file to start from is not a picture, or the model cannot draw that many, cannot start
-    /// from pictures, or has no shape near the size.
+    /// Returns an error if the prompt is empty, a file to start from is not a picture, or the model cannot draw that
+    /// many, cannot start from pictures, or has no shape near the size.
     pub fn image_request(
         self,
         model: &str,
@@ -236,8 +236,8 @@ impl Dialect {
     /// Reads the pictures from the answer to an [`image_request`](Dialect::image_request).
     ///
     /// # Errors
-    /// If the answer cannot be read or contains no picture; [`ErrorKind::ContentFiltered`] if the provider held back
-    /// all of them.
+    /// Returns an error if the answer cannot be read or contains no picture; [`ErrorKind::ContentFiltered`] if the
+    /// provider withheld all of them.
     pub fn decode_images(self, body: &[u8], rules: &Rules, limits: &Limits) -> Result<Pictures, Error> {
         match (self, rules.drawing) {
             (Dialect::Gemini, Drawing::Usual | Drawing::AskBase64) => {
@@ -276,7 +276,7 @@ fn openai_request(model: &str, request: &ImageRequest, drawing: Drawing) -> Resu
     }
     let mut form = Form::default();
     fields.for_each(|(name, value)| form.text(name, value));
-    // One picture goes under the name that every copy of the API knows.
+    // A single picture uses the name that every copy of the API supports.
     let name = if request.images.len() == 1 { "image" } else { "image[]" };
     for (place, image) in request.images.iter().enumerate() {
         form.file(name, &image.file_name(&format!("image-{place}")), &image.media_type, &image.bytes);
@@ -358,7 +358,7 @@ fn imagen_answer(answer: &Value) -> Result<Pictures, Error> {
     })
 }
 
-/// The ratio that a size is sent as.
+/// Returns the ratio to send for the size.
 fn ratio<'a>(request: &ImageRequest, ratios: &[&'a str], losses: &mut Vec<Loss>) -> Result<Option<&'a str>, Error> {
     let Some(size) = request.size.as_deref() else { return Ok(None) };
     if let Some(ratio) = ratios.iter().find(|ratio| **ratio == size) {
@@ -376,7 +376,7 @@ fn ratio<'a>(request: &ImageRequest, ratios: &[&'a str], losses: &mut Vec<Loss>)
     Ok(Some(nearest))
 }
 
-/// The width over the height.
+/// Returns the width divided by the height.
 fn quotient(size: &str, between: char) -> Option<f64> {
     let (width, height) = size.split_once(between)?;
     let (width, height): (u32, u32) = (width.parse().ok()?, height.parse().ok()?);

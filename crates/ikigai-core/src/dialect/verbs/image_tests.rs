@@ -200,7 +200,7 @@ fn openais_pictures_are_read() {
     let facts = Facts::new("openai", "gpt-image-2").prices(Prices::per_million(5.0, 30.0));
     assert_eq!(drawn.cost(&facts).unwrap().total().to_string(), "$0.031725");
     assert_eq!(drawn.cost(&Facts::new("openai", "other")), None);
-    // PNG, by its first bytes; and one that stays where it is.
+    // PNG, recognised by its first bytes; and one that stays where it is.
     let answer =
         json!({"data": [{"b64_json": "iVBORw0KGgo="}, {"url": "https://h/a.jpg?sig=1"}, {"url": "https://h/a"}, {}]});
     let drawn = read(Dialect::OpenaiChat, "gpt-image-2", &answer).unwrap();
@@ -233,7 +233,7 @@ fn a_cost_is_told_only_if_all_that_was_counted_has_a_price() {
     };
     assert_eq!(cost(counts(100, json!({"image_tokens": 1000, "text_tokens": 0}))).as_deref(), Some("$0.030500"));
     assert_eq!(cost(counts(100, Value::Null)).as_deref(), Some("$0.030500"));
-    // Pictures in the prompt, and words in the answer.
+    // Pictures in the prompt, and text in the answer.
     assert_eq!(cost(counts(40, Value::Null)), None);
     assert_eq!(cost(counts(100, json!({"image_tokens": 900, "text_tokens": 100}))), None);
     assert_eq!(cost(json!({"input_tokens": 100, "output_tokens": 1000})), None);

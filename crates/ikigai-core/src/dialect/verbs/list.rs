@@ -1,4 +1,4 @@
-//! The models that a provider says it has.
+//! The models that a provider lists.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::segment;
 use crate::wire::WireRequest;
 use crate::{Dialect, Error, Limits};
 
-/// A model that a provider says it has.
+/// A model that a provider lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListedModel {
@@ -14,18 +14,18 @@ pub struct ListedModel {
     pub id: String,
     /// Its display name, if the provider gives one.
     pub name: Option<String>,
-    /// The longest prompt, if the provider says so.
+    /// The longest prompt, if the provider gives it.
     pub context: Option<u64>,
-    /// The longest answer, if the provider says so.
+    /// The longest answer, if the provider gives it.
     pub max_output: Option<u64>,
-    /// Who made it or serves it, if the provider says so.
+    /// Who made it or serves it, if the provider says.
     pub owner: Option<String>,
-    /// Its release date, such as `2025-09-29`, if the provider says so.
+    /// Its release date, such as `2025-09-29`, if the provider gives it.
     pub released: Option<String>,
 }
 
 impl Dialect {
-    /// Makes the request (a GET, without a body) for a page of the list of models. `after` says where the page begins,
+    /// Creates the request (a GET without a body) for a page of the list of models. `after` is where the page begins,
     /// as returned by [`decode_models`](Dialect::decode_models).
     pub fn models_request(self, after: Option<&str>) -> WireRequest {
         let after = after.map(segment);
@@ -35,7 +35,7 @@ impl Dialect {
             (Dialect::Gemini, None) => "/models?pageSize=1000".to_owned(),
             (Dialect::Gemini, Some(token)) => format!("/models?pageSize=1000&pageToken={token}"),
             (Dialect::OpenaiChat | Dialect::OpenaiResponses, _) => "/models".to_owned(),
-            // Served by Amazon's control plane (`bedrock`), which has a host of its own beside `bedrock-runtime`.
+            // Served by Amazon's control plane (`bedrock`), whose host is not `bedrock-runtime`.
             (Dialect::BedrockConverse, _) => "/foundation-models".to_owned(),
         };
         let headers = match self {
@@ -48,10 +48,10 @@ impl Dialect {
     /// Reads the models of one page, and where the next page begins, if there is one.
     ///
     /// # Errors
-    /// If the answer is not a list of models.
+    /// Returns an error if the answer is not a list of models.
     pub fn decode_models(self, body: &[u8], limits: &Limits) -> Result<(Vec<ListedModel>, Option<String>), Error> {
         let answer = super::read(body, limits)?;
-        // Some copies of the API answer with the list itself.
+        // Some copies of the API return the bare list.
         let list = answer.get("data").or_else(|| answer.get("models")).unwrap_or(&answer).as_array();
         let list = list.ok_or_else(|| super::unexpected("the answer is not a list of models"))?;
         let models: Vec<ListedModel> = list.iter().filter_map(model).collect();
@@ -62,7 +62,7 @@ impl Dialect {
         Ok((models, next))
     }
 
-    /// Writes a list of models, all of it on one page, for a client of this dialect.
+    /// Encodes a list of models, all on one page, for a client of this dialect.
     #[cfg(feature = "server")]
     pub fn encode_models(self, models: &[ListedModel]) -> Vec<u8> {
         let list: Vec<Value> = models.iter().map(|model| self.entry(model)).collect();
@@ -77,7 +77,7 @@ impl Dialect {
         super::written(&answer)
     }
 
-    /// Writes one model for a client of this dialect.
+    /// Encodes one model for a client of this dialect.
     #[cfg(feature = "server")]
     pub fn encode_model(self, model: &ListedModel) -> Vec<u8> {
         super::written(&self.entry(model))
@@ -108,7 +108,7 @@ impl Dialect {
 }
 
 impl ListedModel {
-    /// Creates a model of which only the id is known.
+    /// Creates a model about which only the id is known.
     pub fn new(id: impl Into<String>) -> Self {
         ListedModel { id: id.into(), name: None, context: None, max_output: None, owner: None, released: None }
     }

@@ -1,4 +1,4 @@
-//! Pictures and sounds on their way to a provider and back.
+//! Pictures and audio sent to a provider or received from it.
 
 use std::fmt;
 
@@ -12,26 +12,26 @@ use crate::dialect::media::plain_base64;
 use crate::wire::Ids;
 use crate::{Block, Dialect, Error, ErrorKind, FinishReason, Limits, Loss, LossCode, Part, Response, Source, Usage};
 
-/// How much of a text is quoted in an error.
+/// How much of a text an error quotes.
 const EXCERPT: usize = 200;
 
-/// A picture or a sound to send.
+/// A picture or audio to send.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MediaFile {
-    /// What is in it.
+    /// The content.
     pub bytes: Vec<u8>,
-    /// Such as `image/png` or `audio/wav`.
+    /// The media type, such as `image/png` or `audio/wav`.
     pub media_type: String,
 }
 
 impl MediaFile {
-    /// A picture or a sound to send.
+    /// Creates a picture or audio to send.
     pub fn new(bytes: impl Into<Vec<u8>>, media_type: impl Into<String>) -> Self {
         MediaFile { bytes: bytes.into(), media_type: media_type.into() }
     }
 
-    /// Checks that there is something in it, and that its type is one of these and can stand in a header.
+    /// Checks that it is not empty, and that its type starts with one of these and can be used in a header.
     pub(super) fn check(&self, field: &str, kinds: &[&str]) -> Result<(), Error> {
         if self.bytes.is_empty() {
             return Err(super::named(field, "is empty"));
@@ -44,7 +44,7 @@ impl MediaFile {
         Ok(())
     }
 
-    /// A file name whose ending tells the type: some providers read nothing else.
+    /// Returns a file name whose extension gives the type: some providers look at nothing else.
     pub(super) fn file_name(&self, stem: &str) -> String {
         let (kind, rest) = self.media_type.split_once('/').unwrap_or(("", ""));
         let subtype = rest.split(';').next().unwrap_or_default().trim();
@@ -60,7 +60,7 @@ impl MediaFile {
         format!("{stem}.{ending}")
     }
 
-    /// As a part of a content in Gemini's form.
+    /// Writes it as a content part in Gemini's form.
     pub(super) fn inline(&self) -> Value {
         json!({"inlineData": {"mimeType": self.media_type, "data": STANDARD.encode(&self.bytes)}})
     }
@@ -72,7 +72,7 @@ impl fmt::Debug for MediaFile {
     }
 }
 
-/// Tokens that were counted, and whether one price is for all of those that were read, and one for all that were written.
+/// Token counts, and whether all tokens read have one price, and all tokens written have one price.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Counted {
     pub(super) usage: Option<Usage>,
@@ -80,13 +80,13 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// What they cost. The catalogue has one price for what a model reads and one for what it writes, which are those of
-    /// text and of what the model is made for; what was counted besides has a price that nobody here knows.
+    /// Returns the cost. The catalogue has one price for what a model reads and one for what it writes: those of text
+    /// and of the model's own medium. The price of anything else is unknown.
     pub(super) fn cost(&self, facts: &Facts) -> Option<Cost> {
         facts.cost(self.usage.as_ref().filter(|_| self.is_plain)?)
     }
 
-    /// The counts of OpenAI's endpoints; `written` is the kind of token that the model is made to write.
+    /// Reads the counts of OpenAI's endpoints; `written` is the kind of token that the model is made to write.
     pub(super) fn openai(dialect: Dialect, usage: Option<&Value>, written: &str) -> Self {
         let count = |object: &Value, name: &str| object.get(name).and_then(Value::as_u64);
         let Some(usage) = usage.filter(|usage| usage.is_object()) else { return Counted::default() };
@@ -94,7 +94,7 @@ impl Counted {
             return Counted::default();
         };
         let mut counted = Usage { input_tokens: read, output_tokens: wrote, ..Usage::default() };
-        // Transcriptions say `token`, pictures `tokens`.
+        // Transcriptions spell it `token`, pictures `tokens`.
         let details = ["input_tokens_details", "input_token_details", "output_tokens_details"];
         for (name, details) in details.iter().filter_map(|name| Some((*name, usage.get(*name)?))) {
             if let Ok(details) = crate::Json::of(details) {
@@ -103,11 +103,11 @@ impl Counted {
         }
         let texts = usage.get("input_tokens_details").and_then(|details| count(details, "text_tokens"));
         let made = usage.get("output_tokens_details").and_then(|details| count(details, written));
-        // Those that do not tell the kinds of their answers apart write one kind.
+        // Models that do not break down their output tokens write only one kind.
         Counted { is_plain: texts == Some(read) && made.is_none_or(|made| made == wrote), usage: Some(counted) }
     }
 
-    /// The counts of `generateContent`; `written` is the modality that the model is made to write.
+    /// Reads the counts of `generateContent`; `written` is the modality that the model is made to write.
     fn gemini(usage: Option<Usage>, written: &str) -> Self {
         let Some(usage) = usage else { return Counted::default() };
         let sum = |name: &str, modality: &str| -> Option<u64> {
@@ -121,18 +121,18 @@ impl Counted {
     }
 }
 
-/// What `generateContent` gave to a request for pictures or for sound.
+/// The answer of `generateContent` to a request for pictures or audio.
 #[derive(Debug)]
 pub(super) struct Generated {
     /// The media, each with its type.
     pub(super) media: Vec<(String, Vec<u8>)>,
-    /// What the model said beside them.
+    /// Any text from the model.
     pub(super) text: String,
     pub(super) counted: Counted,
     pub(super) warnings: Vec<Loss>,
 }
 
-/// Reads what `generateContent` gave; `what` is what the media are called, `modality` what the API calls them.
+/// Reads such an answer; `what` names the media in messages, `modality` is the API's name for it.
 pub(super) fn generated(body: &[u8], what: &str, modality: &str, limits: &Limits) -> Result<Generated, Error> {
     let response = content(body, what, limits)?;
     let mut media = Vec::new();
@@ -154,7 +154,7 @@ pub(super) fn generated(body: &[u8], what: &str, modality: &str, limits: &Limits
     Ok(Generated { media, text, counted: Counted::gemini(response.usage, modality), warnings })
 }
 
-/// An answer of `generateContent` that was not refused.
+/// Reads an answer of `generateContent` that was not refused.
 pub(super) fn content(body: &[u8], what: &str, limits: &Limits) -> Result<Response, Error> {
     let response = Dialect::Gemini.decode_response(body, &mut Ids::seeded(0), limits)?;
     match response.finish_reason {
@@ -169,7 +169,7 @@ pub(super) fn cut(response: &Response, what: &str) -> Option<Loss> {
     (response.finish_reason == FinishReason::Length).then(|| Loss::new(LossCode::Other, what, what, why))
 }
 
-/// The error of an answer that has not got what was asked for: the provider's word for it, and what the model said.
+/// The error for an answer without the requested media: the provider's reason, and what the model said.
 fn nothing(response: &Response, what: &str) -> Error {
     let answer = response.provider_data.part(Dialect::Gemini, Part::Answer);
     let blocked = answer
@@ -192,13 +192,13 @@ fn nothing(response: &Response, what: &str) -> Error {
     error
 }
 
-/// The bytes in base64 of an answer.
+/// Decodes base64 from an answer.
 pub(super) fn bytes_of(data: &str, what: &str) -> Result<Vec<u8>, Error> {
     let bytes = STANDARD.decode(plain_base64(data).as_bytes());
     bytes.map_err(|fault| super::unexpected(format!("the base64 of the {what} is broken: {fault}")))
 }
 
-/// A wish that this API has no place for.
+/// The loss for an option that this API has no field for.
 pub(super) fn not_carried(name: &str, why: &str) -> Loss {
     Loss::new(LossCode::NotInDialect, name, name, why)
 }

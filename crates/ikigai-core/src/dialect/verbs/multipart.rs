@@ -4,30 +4,30 @@ use memchr::memmem;
 
 use crate::wire::WireRequest;
 
-/// What every boundary begins with; sixteen hexadecimal digits follow.
+/// The prefix of every boundary; sixteen hexadecimal digits follow.
 const BEGINNING: &str = "ikigai-boundary-";
 const DIGITS: usize = 16;
 
-/// A form: texts and files, in the order in which they were added.
+/// A form: text fields and files, in the order in which they were added.
 #[derive(Debug, Default)]
 pub(super) struct Form<'a> {
     parts: Vec<(String, &'a [u8])>,
 }
 
 impl<'a> Form<'a> {
-    /// Adds a field with a text.
+    /// Adds a text field.
     pub(super) fn text(&mut self, name: &str, text: &'a str) {
         self.parts.push((format!("form-data; name=\"{}\"", escaped(name)), text.as_bytes()));
     }
 
-    /// Adds a file. The media type must have been checked: it stands in a header.
+    /// Adds a file. The media type must have been checked, because it goes into a header.
     pub(super) fn file(&mut self, name: &str, file_name: &str, media_type: &str, bytes: &'a [u8]) {
         let (name, file_name) = (escaped(name), escaped(file_name));
         let head = format!("form-data; name=\"{name}\"; filename=\"{file_name}\"\r\ncontent-type: {media_type}");
         self.parts.push((head, bytes));
     }
 
-    /// The request that sends the form.
+    /// Returns the request that sends the form.
     pub(super) fn post(&self, path: &str) -> WireRequest {
         let boundary = self.boundary();
         let around = boundary.len() + "\r\n--\r\ncontent-disposition: \r\n\r\n".len();
@@ -44,8 +44,8 @@ impl<'a> Form<'a> {
         WireRequest { path: path.to_owned(), headers, body, ..WireRequest::default() }
     }
 
-    /// A boundary that occurs nowhere in the form: the first number that none of its contents has behind
-    /// [`BEGINNING`]. Each content is searched once, however many it has.
+    /// Returns a boundary that does not occur in the form: the first number that does not follow [`BEGINNING`] anywhere
+    /// in its contents. Each content is searched only once.
     fn boundary(&self) -> String {
         let mut taken: Vec<u64> = Vec::new();
         for (head, content) in &self.parts {
@@ -65,7 +65,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// A name as browsers write it between quotation marks: what would end it is escaped.
+/// Escapes a name in quotation marks as browsers do, so that nothing in it ends the name.
 fn escaped(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }

@@ -1,4 +1,4 @@
-//! Texts read aloud.
+//! Text read aloud.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use crate::catalog::{Cost, Facts};
 use crate::wire::WireRequest;
 use crate::{Dialect, Error, Limits, Loss, Usage};
 
-/// What the media are called in errors and warnings.
+/// The name for the media in errors and warnings.
 const WHAT: &str = "audio";
-/// How much of a body that is not audio is quoted.
+/// How much is quoted of a body that is not audio.
 const EXCERPT: usize = 200;
-/// The voices where nobody chose one: OpenAI's API wants one in any case, and so do Google's newer models.
+/// The default voices: OpenAI's API requires one, and so do Google's newer models.
 const OPENAI_VOICE: &str = "alloy";
 const GEMINI_VOICE: &str = "Kore";
 
@@ -62,7 +62,7 @@ impl SpeechRequest {
         self
     }
 
-    /// Sets the speed; 1 is normal. Google's models have no such setting and report a warning.
+    /// Sets the speed; 1 is normal. Google's models have no such setting, which becomes a warning.
     #[must_use]
     pub fn speed(mut self, speed: f64) -> Self {
         self.speed = Some(speed);
@@ -109,7 +109,7 @@ impl From<String> for SpeechRequest {
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Spoken {
-    /// The sound, as a file.
+    /// The audio, as a file.
     pub audio: Vec<u8>,
     /// Its media type, such as `audio/mpeg`.
     pub media_type: String,
@@ -119,13 +119,13 @@ pub struct Spoken {
 }
 
 impl Spoken {
-    /// The tokens used; `None` if the provider did not say.
+    /// Returns the tokens used, or `None` if the provider did not say.
     pub fn usage(&self) -> Option<&Usage> {
         self.counted.usage.as_ref()
     }
 
-    /// The cost. `None` if the model's prices are unknown, or if the usage includes anything but text in the prompt and
-    /// sound in the answer, for which the catalogue has no prices.
+    /// Returns the cost. `None` if the model's prices are unknown, or if the usage includes anything but text in the
+    /// prompt and audio in the answer: the catalogue has no prices for anything else.
     pub fn cost(&self, facts: &Facts) -> Option<Cost> {
         self.counted.cost(facts)
     }
@@ -142,11 +142,11 @@ impl fmt::Debug for Spoken {
 }
 
 impl Dialect {
-    /// Makes the request that reads a text aloud. Returns `None` if the API cannot. [`WireRequest::losses`] lists what
-    /// could not be carried.
+    /// Creates the request that reads a text aloud. Returns `None` if the API cannot. [`WireRequest::losses`] lists
+    /// what could not be carried.
     ///
     /// # Errors
-    /// If the text is empty, the speed is invalid, or the API does not support the format.
+    /// Returns an error if the text is empty, the speed is invalid, or the API does not support the format.
     pub fn speech_request(self, model: &str, request: &SpeechRequest) -> Result<Option<WireRequest>, Error> {
         request.check()?;
         match self {
@@ -156,11 +156,11 @@ impl Dialect {
         }
     }
 
-    /// Reads the sound from the answer to a [`speech_request`](Dialect::speech_request). `media_type` is the
-    /// `content-type` of the answer. Raw samples, as Google sends them, get a WAV header, unless `pcm` was requested.
+    /// Reads the audio from the answer to a [`speech_request`](Dialect::speech_request). `media_type` is the answer's
+    /// `content-type`. Raw samples, as Google sends them, get a WAV header, unless `pcm` was requested.
     ///
     /// # Errors
-    /// If the answer cannot be read or contains no sound.
+    /// Returns an error if the answer cannot be read or contains no audio.
     pub fn decode_speech(
         self,
         body: &[u8],
@@ -188,7 +188,7 @@ fn openai_request(model: &str, request: &SpeechRequest) -> WireRequest {
     if let Some(fields) = body.as_object_mut() {
         fields.extend(wishes.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
     }
-    // As OpenAI's own client asks for it.
+    // The header that OpenAI's own client sends.
     let headers = vec![("accept".to_owned(), "application/octet-stream".to_owned())];
     WireRequest { path: "/audio/speech".to_owned(), headers, body: super::written(&body), ..WireRequest::default() }
 }
@@ -206,7 +206,7 @@ fn openai_answer(
     let is_audio = |kind: &str| kind.starts_with("audio/") || kind.starts_with("video/") || kind == "application/ogg";
     let media_type = match declared {
         Some(declared) if is_audio(&declared.to_ascii_lowercase()) => declared,
-        // Bytes of which nobody says what they are.
+        // Bytes of undeclared type.
         None | Some("application/octet-stream" | "binary/octet-stream")
             if guessed.is_none_or(is_audio) && !begins_json(body) =>
         {
@@ -228,7 +228,7 @@ fn openai_answer(
     Ok(Spoken { audio: body.to_vec(), media_type: media_type.to_owned(), ..Spoken::default() })
 }
 
-/// No sound begins like an object.
+/// Audio never begins like a JSON object.
 fn begins_json(body: &[u8]) -> bool {
     body.trim_ascii_start().first() == Some(&b'{')
 }
@@ -251,7 +251,7 @@ fn gemini_request(model: &str, request: &SpeechRequest) -> Result<WireRequest, E
         return Err(named("format", &format!("is `{format}`, but this model gives wav and pcm; use one of these")));
     }
     let text = match &request.instructions {
-        // In Google's own way: "Say cheerfully: Have a wonderful day!"
+        // Google's own style: "Say cheerfully: Have a wonderful day!"
         Some(instructions) => format!("{}: {}", instructions.trim_end_matches(['.', ':', ' ', '\n']), request.text),
         None => request.text.clone(),
     };
@@ -279,8 +279,8 @@ fn gemini_answer(body: &[u8], request: &SpeechRequest, limits: &Limits) -> Resul
     }
 }
 
-/// How many samples a second and how many channels, if the type says that there are only samples of 16 bits. They are
-/// little-endian whatever the type's own standard says: Google's examples read them so.
+/// Returns the sample rate and the number of channels, if the type means raw 16-bit samples. They are little-endian
+/// whatever the type's own standard says: Google's examples read them that way.
 fn samples(media_type: &str) -> Option<(u32, u16)> {
     let mut parameters = media_type.split(';').map(str::trim);
     let kind = parameters.next()?.to_ascii_lowercase();
@@ -298,9 +298,9 @@ fn samples(media_type: &str) -> Option<(u32, u16)> {
     Some((rate, channels))
 }
 
-/// Samples of 16 bits with the head of a WAV file before them.
+/// Puts a WAV header before 16-bit samples.
 fn wav(samples: &[u8], rate: u32, channels: u16) -> Vec<u8> {
-    // The format cannot say more; players then read to the end of the file.
+    // The header cannot say more; players then read to the end of the file.
     let length = u32::try_from(samples.len()).unwrap_or(u32::MAX - 36);
     let frame = channels.saturating_mul(2);
     let mut file = Vec::with_capacity(samples.len() + 44);

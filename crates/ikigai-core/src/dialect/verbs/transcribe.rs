@@ -1,4 +1,4 @@
-//! Speech as text.
+//! Speech to text.
 
 use serde_json::{Value, json};
 
@@ -8,9 +8,9 @@ use super::segment;
 use crate::wire::WireRequest;
 use crate::{Dialect, Error, Limits, Loss, Usage};
 
-/// What is written down is called so in errors and warnings.
+/// The name for the result in errors and warnings.
 const WHAT: &str = "transcript";
-/// What a model is told that can do many things with a sound.
+/// The instruction for models that can do other things with audio.
 const ORDER: &str = "Transcribe this audio word for word. Write nothing but the words that are said: no introduction, \
                      no timestamps, no names of speakers.";
 
@@ -26,28 +26,28 @@ const ORDER: &str = "Transcribe this audio word for word. Write nothing but the 
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TranscribeRequest {
-    /// The sound.
+    /// The audio.
     pub audio: MediaFile,
     /// The spoken language, such as `en`.
     pub language: Option<String>,
-    /// Names and words that occur, or what was said before.
+    /// Names and terms that occur in it, or what was said before.
     pub prompt: Option<String>,
 }
 
 impl TranscribeRequest {
-    /// Requests a transcript of this sound. Its media type is, for example, `audio/wav`.
+    /// Requests a transcript of this audio, whose media type is, for example, `audio/wav`.
     pub fn new(audio: impl Into<Vec<u8>>, media_type: impl Into<String>) -> Self {
         TranscribeRequest { audio: MediaFile::new(audio, media_type), language: None, prompt: None }
     }
 
-    /// The spoken language, such as `en`.
+    /// Sets the spoken language, such as `en`.
     #[must_use]
     pub fn language(mut self, language: impl Into<String>) -> Self {
         self.language = Some(language.into());
         self
     }
 
-    /// Names and words that occur, or what was said before.
+    /// Sets names and terms that occur in it, or what was said before.
     #[must_use]
     pub fn prompt(mut self, prompt: impl Into<String>) -> Self {
         self.prompt = Some(prompt.into());
@@ -65,9 +65,9 @@ impl<B: Into<Vec<u8>>, M: Into<String>> From<(B, M)> for TranscribeRequest {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Transcribed {
-    /// The words; empty if none were heard.
+    /// The text; empty if no speech was heard.
     pub text: String,
-    /// How long the sound is, if the provider says so: some charge for seconds instead of tokens.
+    /// The length of the audio, if the provider says: some charge by the second instead of by tokens.
     pub seconds: Option<f64>,
     /// The tokens used; absent if the provider did not say.
     pub usage: Option<Usage>,
@@ -76,10 +76,10 @@ pub struct Transcribed {
 }
 
 impl Dialect {
-    /// Makes the request that transcribes speech. Returns `None` if the API cannot.
+    /// Creates the request that transcribes speech. Returns `None` if the API cannot.
     ///
     /// # Errors
-    /// If there is no sound, or its media type is not audio.
+    /// Returns an error if there is no audio, or if its media type is neither audio nor video.
     pub fn transcribe_request(self, model: &str, request: &TranscribeRequest) -> Result<Option<WireRequest>, Error> {
         request.audio.check("audio", &["audio/", "video/"])?;
         match self {
@@ -89,10 +89,10 @@ impl Dialect {
         }
     }
 
-    /// Reads the words from the answer to a [`transcribe_request`](Dialect::transcribe_request).
+    /// Reads the text from the answer to a [`transcribe_request`](Dialect::transcribe_request).
     ///
     /// # Errors
-    /// If the answer cannot be read or contains no text.
+    /// Returns an error if the answer cannot be read or contains no text.
     pub fn decode_transcript(self, body: &[u8], limits: &Limits) -> Result<Transcribed, Error> {
         match self {
             Dialect::Gemini => {

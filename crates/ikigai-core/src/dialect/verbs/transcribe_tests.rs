@@ -107,7 +107,7 @@ fn openais_words_are_read_with_tokens_or_seconds() {
     .unwrap();
     let usage = found.usage.unwrap();
     assert_eq!((found.text.as_str(), found.seconds, usage.input_tokens, usage.output_tokens), ("Hi", None, 14, 5));
-    // Silence, and a copy of the API that says nothing else.
+    // Silence, and a copy of the API that sends nothing else.
     assert_eq!(read(json!({"text": ""})), Ok(Transcribed::default()));
     assert_eq!(read(json!({"text": "", "duration": 3})).unwrap().seconds, Some(3.0));
 }

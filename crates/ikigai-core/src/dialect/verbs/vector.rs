@@ -1,4 +1,4 @@
-//! Vectors on the wire. They are read straight into numbers: as a tree they would take twenty times as much.
+//! Vectors on the wire. They are read directly into numbers: as a tree they would take twenty times the memory.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
-/// More numbers than any model's vectors have.
+/// Longer than any model's vectors.
 const LONGEST: usize = 1 << 16;
 /// More vectors than any request asks for.
 const MOST: usize = 4096;
@@ -44,7 +44,7 @@ pub(super) struct UsageMetadata {
     pub(super) prompt_token_count: Option<u64>,
 }
 
-/// A list that is not longer than it can be.
+/// A list whose length is limited.
 pub(super) struct Few<T>(pub(super) Vec<T>);
 
 impl<T> Default for Few<T> {

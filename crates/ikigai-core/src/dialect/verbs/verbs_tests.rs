@@ -157,7 +157,7 @@ fn models_are_listed_for_clients_as_they_are_read() {
 }
 
 proptest! {
-    /// Pieces of what the answers are made of, in any order and with anything between them.
+    /// Parts of the answers, in any order and with anything between them.
     #[test]
     fn any_answer_with_pictures_or_sound_is_survived(
         pieces in prop::collection::vec(prop_oneof![

@@ -14,16 +14,16 @@ use super::super::request::refusal;
 use super::super::wire::{Content, Item, read_cache};
 use super::super::{DIALECT, keep_shape};
 
-/// Whose block is read.
+/// The origin of a block.
 #[derive(Clone, Copy)]
 pub(in super::super) enum Reading<'a> {
-    /// A client's, in the list at this place, with its number there: if it lacks something, it is refused.
+    /// A client, in the list at this place, at this index: a block that lacks something is refused.
     Request(&'a dyn fmt::Display, usize),
-    /// A provider's: such a block is kept whole, and so is one that only requests have.
+    /// A provider: such a block is kept whole, and so is one that only requests have.
     Answer,
 }
 
-/// Reads a client's content at this place. Where it is a list and a text would do, `flag` says so in the shape.
+/// Reads a client's content at this place. `flag` is set in the shape if it is a list where a string would do.
 pub(in super::super) fn read_content(
     content: Content<'_>,
     place: &dyn fmt::Display,
@@ -43,7 +43,7 @@ pub(in super::super) fn read_content(
     Ok(blocks)
 }
 
-/// The fields of blocks that mean something. Twice the same is two things at once.
+/// The block fields that have a meaning. A block that repeats one is ambiguous.
 const FIELDS: [&str; 10] =
     ["type", "text", "thinking", "data", "id", "name", "input", "source", "tool_use_id", "content"];
 
@@ -63,10 +63,10 @@ pub(in super::super) fn read(block: Object<'_>, reading: Reading<'_>) -> Result<
         Some("redacted_thinking") if has("data") => return Ok(block.redacted()),
         Some("redacted_thinking") => "a `redacted_thinking` block needs a `data` that is a string",
         Some("tool_use") if has("name") && has("id") && is_request => return Ok(block.tool_use()),
-        // An answer's call gets an id where it has none, but nobody can run one without a name.
+        // A call without an id is given one in answers, but without a name it cannot be run.
         Some("tool_use") if has("name") && given("name") != r#""""# && !is_request => return Ok(block.tool_use()),
         Some("tool_use") => "a `tool_use` block needs an `id` and a `name` that are strings",
-        // No answer has the blocks below; whatever they are there, they are not what a user or a tool sends.
+        // Answers do not have the blocks below; whatever they mean there, it is not what a user or a tool sends.
         Some("image" | "document") if given("source") != "null" && is_request => return Ok(block.media()),
         Some("image") => "an `image` block needs a `source`",
         Some("document") => "a `document` block needs a `source`",
@@ -82,31 +82,31 @@ pub(in super::super) fn read(block: Object<'_>, reading: Reading<'_>) -> Result<
     Err(Error::invalid_param(place, what))
 }
 
-/// An object out of which the fields that mean something are taken.
+/// An object from which known fields are taken.
 pub(in super::super) struct Reader<'a> {
     pub(in super::super) fields: Object<'a>,
     pub(in super::super) data: ProviderData,
 }
 
 impl Reader<'_> {
-    /// Takes the `cache_control`, if it says no more than a hint can.
+    /// Takes the `cache_control` field, if it says no more than a hint can.
     pub(in super::super) fn take_cache(&mut self) -> Option<CacheHint> {
         let hint = read_cache(self.fields.get("cache_control")?.get());
         hint.inspect(|_| drop(self.fields.take("cache_control")))
     }
 
-    /// Takes a flag that is set.
+    /// Takes a flag if it is `true`.
     pub(in super::super) fn take_true(&mut self, name: &str) -> bool {
         self.fields.take_if(name, |raw| raw == "true").is_some()
     }
 
-    /// What is kept, and the fields that nobody has taken.
+    /// Returns the data kept, plus the fields that were not taken.
     pub(in super::super) fn into_data(mut self) -> ProviderData {
         self.data.extend_part(DIALECT, Part::Extra, keep(self.fields.0));
         self.data
     }
 
-    /// A block of this dialect, kept whole.
+    /// Keeps the whole block, as one of this dialect.
     fn whole(self) -> Block {
         hosted::raise(Raw::of(&self.fields).into_json())
     }
@@ -118,7 +118,7 @@ impl Reader<'_> {
         Block::Text(crate::Text { text, citations, cache, provider_data: self.into_data() })
     }
 
-    /// Takes the citations. A list without any, and one of something else, stays among the other fields.
+    /// Takes the citations. An empty list, or a list of anything else, stays among the other fields.
     fn take_citations(&mut self) -> Vec<Citation> {
         let list: Option<Vec<Json>> = self.fields.get("citations").and_then(|raw| read_str(raw.get()).ok());
         let list = list.filter(|list| !list.is_empty() && list.iter().all(Json::is_object));
@@ -136,7 +136,7 @@ impl Reader<'_> {
             Some(signature) if !signature.is_empty() => {
                 self.data.set_part(DIALECT, Part::State, "signature", signature)
             }
-            // This API never gives an empty one: it is what we give to thinking of others that has no state.
+            // This API never sends an empty one: we write it for foreign thinking without state.
             Some(_) => {}
             None => keep_shape(&mut self.data, "unsigned", true),
         }
@@ -199,8 +199,8 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a source; `None` if it is of a kind, or made in a way, that the format has no form for. With what it has besides
-/// the fields that the format has.
+/// Reads a source, and returns it with the fields that have no equivalent. Returns `None` if the format has no form for
+/// this kind of source.
 pub(super) fn read_source(json: &str) -> Option<(Source, Object<'_>)> {
     let mut fields: Object<'_> = read_str(json).ok()?;
     let source = match fields.take_text("type")?.as_str() {
@@ -217,7 +217,7 @@ pub(super) fn read_source(json: &str) -> Option<(Source, Object<'_>)> {
     Some((source, fields))
 }
 
-/// The text of a document's own content, where it is nothing but text.
+/// Returns the text of a document's own content, if it is only text.
 fn joined(content: Content<'_>) -> Option<String> {
     let blocks = match content {
         Content::Text(text) => return Some(text.into_string()),
@@ -228,7 +228,7 @@ fn joined(content: Content<'_>) -> Option<String> {
     Some(texts.collect::<Option<Vec<String>>>()?.join("\n\n"))
 }
 
-/// Whether these blocks would be written shorter than as a list, unless told otherwise.
+/// Whether these blocks would not be written as a list by default.
 fn is_short(blocks: &[Block]) -> bool {
     match blocks {
         [] => true,

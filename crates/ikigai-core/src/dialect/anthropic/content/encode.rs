@@ -10,12 +10,12 @@ use super::super::DIALECT;
 use super::super::wire::{Content, Item, Written, write_cache};
 use super::decode::read_source;
 
-/// The fields that this dialect left on something, to be put back.
+/// Returns the fields that this dialect left on something, to be written back.
 pub(in super::super) fn extra(data: &ProviderData) -> &Fields {
     data.part(DIALECT, Part::Extra)
 }
 
-/// What all blocks of a kind have, with the fields that `data` holds.
+/// Returns the fields that all blocks of a kind have, plus those in `data`.
 pub(in super::super) fn start<'a>(kind: &'a str, cache: Option<&CacheHint>, data: &'a ProviderData) -> Written<'a> {
     Written {
         kind: Some(kind.into()),
@@ -25,7 +25,7 @@ pub(in super::super) fn start<'a>(kind: &'a str, cache: Option<&CacheHint>, data
     }
 }
 
-/// Writes thinking with its own state, or with a seal around that of others.
+/// Writes thinking with its own state, or with a seal around foreign state.
 pub(in super::super) fn write_thinking(thinking: &ThinkingBlock, seal: impl FnOnce() -> Option<String>) -> Written<'_> {
     let data = &thinking.provider_data;
     let state = data.part(DIALECT, Part::State);
@@ -33,7 +33,7 @@ pub(in super::super) fn write_thinking(thinking: &ThinkingBlock, seal: impl FnOn
         return write_redacted(redacted, data);
     }
     let signature = state.str("signature").or_else(|| seal().map(Cow::Owned)).unwrap_or_default();
-    // What came unsigned goes back unsigned. An empty signature is how this API begins its blocks.
+    // Unsigned thinking is sent back unsigned. An empty signature is how this API begins its blocks.
     let without = signature.is_empty() && data.part(DIALECT, Part::Shape).flag("unsigned");
     Written {
         thinking: Some(thinking.text.as_str().into()),
@@ -42,12 +42,12 @@ pub(in super::super) fn write_thinking(thinking: &ThinkingBlock, seal: impl FnOn
     }
 }
 
-/// Writes thinking that nobody can read.
+/// Writes redacted thinking.
 pub(in super::super) fn write_redacted<'a>(redacted: Cow<'a, str>, data: &'a ProviderData) -> Written<'a> {
     Written { data: Some(Text(redacted)), ..start("redacted_thinking", None, data) }
 }
 
-/// Writes a call. Arguments that are not JSON at all are left out.
+/// Writes a call. Arguments that are not JSON are left out.
 pub(in super::super) fn write_call<'a>(
     call: &'a ToolCall,
     arguments: Option<Raw<'a>>,
@@ -64,7 +64,7 @@ pub(in super::super) fn write_call<'a>(
     }
 }
 
-/// The arguments of a call as they came, if they are JSON at all.
+/// Returns the arguments of a call as received, if they are JSON.
 pub(in super::super) fn arguments(call: &ToolCall) -> Option<Raw<'_>> {
     let text = match call.arguments.text().trim() {
         "" | "null" => "{}",
@@ -73,7 +73,7 @@ pub(in super::super) fn arguments(call: &ToolCall) -> Option<Raw<'_>> {
     read_str(text).ok()
 }
 
-/// Writes a source, as it came where it still means the same.
+/// Writes a source, as received if that still means the same.
 pub(in super::super) fn write_source<'a>(source: &'a Source, data: &'a ProviderData) -> Item<'a> {
     if let Some(raw) = data.part(DIALECT, Part::Shape).get("source")
         && read_source(raw.text()).is_some_and(|(read, _)| read == *source)
@@ -89,7 +89,7 @@ pub(in super::super) fn write_source<'a>(source: &'a Source, data: &'a ProviderD
     })
 }
 
-/// Writes a source that holds what it is a source of: `base64` or `text`.
+/// Writes a source with inline data: `base64` or `text`.
 pub(in super::super) fn write_bytes<'a>(kind: &'a str, media_type: &'a str, data: Cow<'a, str>) -> Written<'a> {
     Written {
         media_type: Some(media_type.into()),
@@ -99,7 +99,7 @@ pub(in super::super) fn write_bytes<'a>(kind: &'a str, media_type: &'a str, data
     }
 }
 
-/// Content as the wire has it: a plain text for a lone text, else a list. `flag` in the shape says that it was a list.
+/// Writes content: a lone text as a string, otherwise a list. `flag` in the shape says that it was a list.
 pub(in super::super) fn short<'a>(mut blocks: Vec<Item<'a>>, shape: &Fields, flag: &str) -> Content<'a> {
     if let [Item::Sent(Tagged::Known(only))] = blocks.as_mut_slice()
         && !shape.flag(flag)

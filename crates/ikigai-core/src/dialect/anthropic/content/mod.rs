@@ -1,4 +1,4 @@
-//! Content blocks, which look the same in requests and in answers.
+//! Content blocks, which look the same in requests and answers.
 
 mod decode;
 mod encode;

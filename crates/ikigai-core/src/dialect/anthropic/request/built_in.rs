@@ -1,4 +1,4 @@
-//! The tools that this API runs, as it is asked for them.
+//! Requests for the tools that this API runs.
 
 use serde_json::{Map, Value, json};
 
@@ -7,16 +7,16 @@ use crate::{BuiltIn, CodeExecution, Json, WebFetch, WebSearch};
 
 use super::super::wire::read_cache;
 
-/// The versions that every model with the tool takes.
+/// The versions that every model with the tool accepts.
 const SEARCH: &str = "web_search_20250305";
 const FETCH: &str = "web_fetch_20250910";
 const CODE: &str = "code_execution_20250825";
-/// What the header has to name for that version.
+/// The feature that a header has to name for that version.
 const FETCH_BETA: &str = "web-fetch-2025-09-10";
-/// And where files are handed over.
+/// The feature for passing files along.
 const FILES_BETA: &str = "files-api-2025-04-14";
 
-/// The tool that an entry asks for, and the names of its fields that are understood.
+/// Reads a tool's entry, and returns it with the names of the fields that are understood.
 pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
     let value = data.value();
     let kind = value["type"].as_str()?;
@@ -59,7 +59,7 @@ pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
     Some((tool, fields))
 }
 
-/// What asks for a tool. `version` is the one that it came with.
+/// Writes a request for a tool. `version` is the one that it was received with.
 pub(crate) fn write(tool: &BuiltIn, version: Option<&str>) -> Option<Asked> {
     let mut asked = Asked::default();
     let mut entry = Map::new();
@@ -106,7 +106,7 @@ pub(crate) fn write(tool: &BuiltIn, version: Option<&str>) -> Option<Asked> {
     Some(asked)
 }
 
-/// The two lists exclude each other here.
+/// Writes the lists of domains, which are mutually exclusive here.
 fn lists(entry: &mut Map<String, Value>, allowed: &[String], blocked: &[String], asked: &mut Asked) {
     if !allowed.is_empty() {
         entry.insert("allowed_domains".to_owned(), json!(allowed));

@@ -1,7 +1,7 @@
 //! Wire requests to canonical ones.
 //!
-//! Fields that the format does not know are kept in their place. Fields that it knows, but would write in another way,
-//! are kept in the shape under their own names.
+//! Fields that the format does not have are kept in their place. Fields that it has, but would write differently, are
+//! kept in the shape under their own names.
 
 use crate::dialect::Incoming;
 use crate::json::wire::{Leftovers as _, Raw, Text, read_request};
@@ -14,16 +14,16 @@ use super::messages::read_messages;
 use super::refusal;
 use super::tools::{read_choice, read_tool, write_choice};
 
-/// Reads a client's request.
+/// Decodes a client's request.
 ///
 /// # Errors
-/// If it is not a request of this API: the message names the place and what should stand there.
+/// Returns an error if it is not a request of this API: the message names the place and what is expected there.
 pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<Request, Error> {
     let mut body: wire::Request<'_> = read_request(incoming.body, limits)?;
     let messages = body.messages.take().ok_or_else(|| refusal("messages", "a list of messages"))?;
     let mut request = Request { messages: read_messages(messages)?, ..Request::default() };
     request.model = body.model.take().map(Text::into_string).unwrap_or_default();
-    // An empty list says nothing, but must be there again; and so below.
+    // An empty list says nothing, but must be written back; the same applies below.
     let is_empty = |system: &Content<'_>| matches!(system, Content::Blocks(blocks) if blocks.is_empty());
     match body.system.take_if(|system| !is_empty(system)) {
         Some(Content::Odd) => return Err(refusal("system", "a string or a list of text blocks")),
@@ -74,7 +74,7 @@ fn tool_choice(body: &mut wire::Request<'_>, request: &mut Request) {
     (request.tool_choice, request.parallel_tool_calls) = (Some(choice), parallel);
 }
 
-/// The form of the answer, and the effort, which stands beside it.
+/// Reads the format of the answer, and the effort, which is next to it.
 fn format(body: &mut wire::Request<'_>, request: &mut Request) {
     if let Some(raw) = body.output_config.take() {
         match raw.to::<OutputConfig<'_>>() {
@@ -107,7 +107,7 @@ fn format(body: &mut wire::Request<'_>, request: &mut Request) {
     }
 }
 
-/// A schema for the answer; `None` if it is of a kind that nobody knows.
+/// Reads a schema for the answer. Returns `None` if it is of an unknown kind.
 pub(super) fn read_format(raw: &Raw<'_>) -> Option<OutputFormat> {
     let mut format: Format<'_> = raw.to()?;
     format.kind.take().filter(|kind| kind.as_str() == "json_schema")?;
@@ -133,7 +133,7 @@ fn metadata(body: &mut wire::Request<'_>, request: &mut Request) {
     body.metadata = None;
 }
 
-/// Amazon and Google have the model in the path, and the wish for a stream too.
+/// Reads the path: Amazon and Google have the model there, and whether to stream.
 fn path(path: Option<&str>, request: &mut Request) {
     let Some(path) = path else { return };
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
@@ -161,7 +161,7 @@ fn integer(name: &str, raw: Option<Raw<'_>>) -> Result<Option<i64>, Error> {
     raw.map(|raw| raw.to().ok_or_else(|| refusal(name, "an integer"))).transpose()
 }
 
-/// A number; one that would be printed another way (`1` for `1.0`) is kept as it was written.
+/// Reads a number. If we would print it differently (`1` for `1.0`), its spelling is kept.
 fn number(name: &str, raw: Option<Raw<'_>>, request: &mut Request) -> Result<Option<f64>, Error> {
     let Some(raw) = raw else { return Ok(None) };
     let number: f64 = raw.to().ok_or_else(|| refusal(name, "a number"))?;

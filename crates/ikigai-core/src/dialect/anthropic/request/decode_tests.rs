@@ -10,7 +10,7 @@ fn read(body: Value) -> Request {
     read_request(Some("/v1/messages"), &body).unwrap()
 }
 
-/// A request with one field more.
+/// Makes a request with one additional field.
 fn with(key: &str, value: Value) -> Value {
     let mut body =
         json!({"model": "claude-sonnet-4-5", "max_tokens": 100, "messages": [{"role": "user", "content": "Hi"}]});
@@ -76,7 +76,7 @@ fn a_request_is_read_whole() {
     assert_eq!(serde_json::to_value(&request).unwrap(), expected);
 }
 
-/// Documents that are odd in one way each.
+/// Returns documents that are odd in one way each.
 fn odd_documents() -> Vec<Value> {
     let user = |content: Value| said(json!([{"role": "user", "content": content}]));
     let assistant = |content: Value| {
@@ -235,7 +235,7 @@ fn odd_documents_come_back_as_they_were() {
 }
 
 proptest! {
-    /// Each message and each field from another document.
+    /// Each message and each field comes from another document.
     #[test]
     fn any_mixture_of_odd_documents_comes_back(picks in prop::collection::vec(0..odd_documents().len(), 1..8)) {
         let documents = odd_documents();
@@ -410,7 +410,7 @@ fn bad_requests_are_refused_with_the_place() {
     assert_eq!(read_request(None, &json!([])).unwrap_err().message, "the request body is not a JSON object");
 }
 
-/// Numbers, key order, duplicate keys and blanks come back as they were.
+/// Numbers, key order, duplicate keys and whitespace come back unchanged.
 #[test]
 fn what_is_only_carried_keeps_its_spelling() {
     let numbers = r#"{"z":1e2,"a":[1e400,123456789012345678901234567890,0.10000000000000000000001],"z":-0}"#;
@@ -489,7 +489,7 @@ fn state_of_others_returns_to_its_block() {
                 {"type": "text", "text": "Done", "provider_data": signed}],
         })
     );
-    // It is not for this API: there it stays behind, and that is said.
+    // It is not for this API, so it is left out and reported.
     let wire = wire(&request);
     assert_eq!(
         wire.body["messages"][1]["content"],
@@ -498,7 +498,7 @@ fn state_of_others_returns_to_its_block() {
     assert_eq!(wire.losses.len(), 3);
 }
 
-/// LiteLLM brings the seals to the front and puts a text of its own between them and the calls.
+/// LiteLLM brings the seals to the front and puts its own text between them and the calls.
 #[test]
 fn state_of_a_call_returns_to_it_from_anywhere_in_its_message() {
     let state = |belongs_to: &str, call: &str, signature: &str| {

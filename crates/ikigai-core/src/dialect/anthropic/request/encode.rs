@@ -19,10 +19,10 @@ const VERSION: &str = "2023-06-01";
 /// The longest `user_id`.
 const LONGEST_USER: usize = 256;
 
-/// Writes a request for a provider.
+/// Encodes a request for a provider.
 ///
 /// # Errors
-/// Never: what this API cannot carry is a loss.
+/// Never returns one: what this API cannot carry is a loss.
 pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequest, Error> {
     let request = fitted.request;
     let shape = request.provider_data.part(DIALECT, Part::Shape);
@@ -80,7 +80,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequ
     })
 }
 
-/// The form of the answer.
+/// Writes the format of the answer.
 fn write_format<'a>(fitted: &'a Fitted<'_>, losses: &mut Vec<Loss>) -> Option<Raw<'a>> {
     match fitted.output_format.as_ref()? {
         FittedFormat::Text => None,
@@ -97,7 +97,7 @@ fn write_format<'a>(fitted: &'a Fitted<'_>, losses: &mut Vec<Loss>) -> Option<Ra
     }
 }
 
-/// What is said about the answer, with what else the client said there.
+/// Writes the settings of the answer, with the client's other fields in the same object.
 fn write_config<'a>(effort: Option<Raw<'a>>, format: Option<Raw<'a>>, extra: &Fields) -> Option<Raw<'static>> {
     if effort.is_none() && format.is_none() {
         return None;
@@ -106,7 +106,7 @@ fn write_config<'a>(effort: Option<Raw<'a>>, format: Option<Raw<'a>>, extra: &Fi
     Some(Raw::of(&OutputConfig { effort, format, rest: more.as_rest() }))
 }
 
-/// The caller's labels: this API takes one of them.
+/// Writes the caller's labels: this API accepts one of them.
 fn write_metadata<'a>(fitted: &'a Fitted<'_>, losses: &mut Vec<Loss>) -> Option<Raw<'a>> {
     let metadata = &fitted.request.metadata;
     if metadata.is_empty() {
@@ -131,7 +131,7 @@ fn write_metadata<'a>(fitted: &'a Fitted<'_>, losses: &mut Vec<Loss>) -> Option<
     user.map(|user| Raw::of(&serde_json::json!({"user_id": user})))
 }
 
-/// Parameters of other APIs that were added to a request of this one.
+/// Notes parameters of other APIs that were added to a request of this one.
 fn note_foreign_parameters(fitted: &Fitted<'_>, losses: &mut Vec<Loss>) {
     let given = [
         ("seed", fitted.seed.is_some()),
@@ -143,14 +143,14 @@ fn note_foreign_parameters(fitted: &Fitted<'_>, losses: &mut Vec<Loss>) {
     }
 }
 
-/// The features that the caller asks for. The clouds have them in the body, so they may have come there.
+/// Returns the features that the caller requests. The clouds have them in the body, so they may be there.
 fn betas(shape: &Fields, extra: &Fields, spelling: Spelling) -> Vec<String> {
     let in_body = extra.get("anthropic_beta").filter(|_| spelling == Spelling::Ours);
     let lists = [extra.get("betas").or_else(|| shape.get("betas")), in_body].into_iter().flatten();
     lists.filter_map(|list: &Json| list.to::<Vec<String>>().ok()).flatten().collect()
 }
 
-/// The fields that the format does not know, and those that only the clouds want.
+/// Returns the fields that the format does not have, and those that only the clouds require.
 fn rest<'a>(extra: &'a Fields, version: Option<&'a str>, betas: &[String], spelling: Spelling) -> Rest<'a> {
     let drops = |name: &str| match name {
         "betas" => true,
@@ -167,7 +167,7 @@ fn rest<'a>(extra: &'a Fields, version: Option<&'a str>, betas: &[String], spell
     rest
 }
 
-/// The path and the headers.
+/// Returns the path and the headers.
 fn envelope(fitted: &Fitted<'_>, path: Option<Cow<'_, str>>, betas: &[String]) -> (String, Vec<(String, String)>) {
     let request = fitted.request;
     let streams = request.stream == Some(true);
@@ -180,7 +180,7 @@ fn envelope(fitted: &Fitted<'_>, path: Option<Cow<'_, str>>, betas: &[String]) -
     if !betas.is_empty() && !version.is_some_and(is_bedrock) {
         add("anthropic-beta", betas.join(","));
     }
-    // Amazon's ids have colons in them, and its profiles slashes.
+    // Amazon's ids contain colons, and its profiles slashes.
     let model = segment(&request.model).replace(':', "%3A");
     let path = match version {
         Some(version) if is_bedrock(version) => {
@@ -198,7 +198,7 @@ fn envelope(fitted: &Fitted<'_>, path: Option<Cow<'_, str>>, betas: &[String]) -
     (path, headers)
 }
 
-/// Amazon's versions of this API are named after its product, and want other paths than Google's.
+/// Whether this is one of Amazon's versions, which are named after its product and use other paths than Google's.
 fn is_bedrock(version: &str) -> bool {
     version.starts_with("bedrock")
 }

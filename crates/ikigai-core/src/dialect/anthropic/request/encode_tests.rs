@@ -263,7 +263,7 @@ fn a_tool_turn_without_signed_thinking_goes_on_without_a_budget() {
     let unsigned = wire(&turn(vec![call("a")]));
     assert_eq!((&unsigned.body["thinking"], &unsigned.body["max_tokens"]), (&Value::Null, &json!(99)));
     assert_eq!(losses(&unsigned), [why]);
-    // With its thinking, or when the turn is over, the budget stays.
+    // With its thinking, or once the turn is over, the budget stays.
     for request in [turn(vec![signed("Hm", "E"), call("a")]), turn(vec![call("a")]).assistant("Done.").user("More?")] {
         let wire = wire(&request);
         assert_eq!((wire.body["thinking"]["type"].as_str(), losses(&wire)), (Some("enabled"), vec![]));
@@ -271,7 +271,7 @@ fn a_tool_turn_without_signed_thinking_goes_on_without_a_budget() {
     // In a long turn only its beginning counts.
     let long = turn(vec![signed("Hm", "E"), call("a")]).assistant(call("b")).tool_result("b", "y");
     assert_eq!(wire(&long).body["thinking"]["type"], "enabled");
-    // Models that measure their thinking themselves do not mind.
+    // Models that decide themselves how much to think accept it.
     let mut adaptive = turn(vec![call("a")]);
     adaptive.model = OPUS.to_owned();
     assert_eq!(wire(&adaptive).body["thinking"]["type"], "adaptive");
@@ -298,7 +298,7 @@ fn an_answer_begun_by_the_caller() {
             "loss prefill at messages[1]: this model refuses conversations that end with the assistant; the model is asked to continue"
         ]
     );
-    // A paused turn of the provider's own tools is sent again as it is.
+    // A paused turn of the provider's own tools is sent again unchanged.
     let data = json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}});
     let paused =
         Request::new(OPUS).user("Go").assistant(Block::Other(Other { dialect: Dialect::Anthropic, data: data.into() }));

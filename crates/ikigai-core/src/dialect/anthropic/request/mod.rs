@@ -1,4 +1,4 @@
-//! Requests: wire to canonical and back.
+//! Requests: from the wire to canonical and back.
 
 pub(crate) mod built_in;
 mod decode;
@@ -9,7 +9,7 @@ mod tools;
 pub(crate) use decode::decode_request;
 pub(crate) use encode::encode_request;
 
-/// The error of a field that is not what it must be.
+/// Returns the error for a field of the wrong type.
 pub(super) fn refusal(place: &str, wanted: &str) -> crate::Error {
     crate::Error::invalid_param(place, format!("{place} must be {wanted}"))
 }

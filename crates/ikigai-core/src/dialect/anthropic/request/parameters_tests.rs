@@ -38,7 +38,7 @@ fn strict_is_sent_only_where_it_is_taken() {
         sent(SONNET, tool(&open)),
         (json!({"name": "f", "description": "F.", "input_schema": sealed, "strict": true}), vec![])
     );
-    // One that takes other properties stays open.
+    // One that accepts other properties stays open.
     let mut wide = open.clone();
     wide["additionalProperties"] = true.into();
     let (sent_wide, lost) = sent(SONNET, tool(&wide));
@@ -139,7 +139,7 @@ fn four_cache_breakpoints_are_kept() {
             "loss cache at {place}: a request has at most 4 marks for the cache; this one is left out"
         ))
     );
-    // The automatic one takes a place of its own.
+    // The automatic mark counts as one of them.
     request.cache = Some(CacheOptions { key: Some("k".into()), automatic: Some(CacheHint { ttl: Some("1h".into()) }) });
     let wire = wire(&request);
     assert_eq!(wire.body["cache_control"], json!({"type": "ephemeral"}));
@@ -175,7 +175,7 @@ fn sampling_by_model() {
     };
     let (half, one) = (Some(json!(0.5)), Some(json!(1.0)));
     let lost = |what: &[&str]| what.iter().map(|what| format!("Loss {what}")).collect::<Vec<_>>();
-    // Old models take all, middle ones one of two, new ones none.
+    // Old models accept all, middle ones one of two, new ones none.
     assert_eq!(
         sent("claude-3-5-haiku-latest", None, Some(0.5), Some(0.5), Some(3)),
         ([half.clone(), half.clone(), Some(json!(3))], lost(&[]))

@@ -1,4 +1,4 @@
-//! Tools and the choice among them.
+//! Tools and tool choice.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use super::super::wire::{self, Item, Written};
 use super::super::{DIALECT, keep_shape};
 use super::refusal;
 
-/// The schema of a tool that takes nothing.
+/// Returns the schema of a tool without parameters.
 fn no_parameters() -> Value {
     json!({"type": "object", "properties": {}})
 }
@@ -32,7 +32,7 @@ pub(super) fn read_tool(index: usize, tool: Object<'_>) -> Result<Tool, Error> {
         keep_shape(&mut tool.data, "no_schema", true);
         no_parameters().into()
     });
-    // Without the word the API does not hold the model to the schema.
+    // Without this flag the API does not hold the model to the schema.
     let strict = tool.take_true("strict");
     let cache = tool.take_cache();
     let provider_data = tool.into_data();
@@ -52,7 +52,7 @@ pub(super) fn read_choice(raw: &Raw<'_>) -> Option<(ToolChoice, Option<bool>)> {
     Some((choice, wire.disable_parallel.map(|disable| !disable)))
 }
 
-/// Writes a `tool_choice`. Several calls at once are the API's default.
+/// Writes a `tool_choice`. Parallel calls are the API's default.
 pub(super) fn write_choice(choice: &ToolChoice, parallel: Option<bool>) -> Raw<'static> {
     let (word, name) = match choice {
         ToolChoice::Auto => ("auto", None),
@@ -64,7 +64,7 @@ pub(super) fn write_choice(choice: &ToolChoice, parallel: Option<bool>) -> Raw<'
     Raw::of(&wire::ToolChoice { kind: Some(word.into()), name, disable_parallel, rest: Vec::new() })
 }
 
-/// The tools as they are sent.
+/// Writes the tools.
 pub(super) fn write_tools<'a>(fitted: &'a Fitted<'_>) -> Vec<Item<'a>> {
     fitted.tools.iter().map(|tool| write_tool(tool, fitted)).collect()
 }
@@ -90,7 +90,7 @@ fn write_tool<'a>(tool: &'a FittedTool<'_>, fitted: &'a Fitted<'_>) -> Item<'a> 
     }
 }
 
-/// The `tool_choice`, where one is needed; as it came where it still means the same.
+/// Writes the `tool_choice`, if one is needed; as received if that still means the same.
 pub(super) fn write_fitted_choice<'a>(fitted: &'a Fitted<'_>) -> Option<Raw<'a>> {
     let (choice, parallel) = (fitted.tool_choice.as_ref(), fitted.parallel_tool_calls);
     let shape = fitted.request.provider_data.part(DIALECT, Part::Shape);

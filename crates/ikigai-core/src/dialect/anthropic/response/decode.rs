@@ -9,10 +9,10 @@ use super::super::content::{self, Reading};
 use super::super::wire::{Answer, Item};
 use super::super::{DIALECT, error, usage};
 
-/// Reads an answer.
+/// Decodes an answer.
 ///
 /// # Errors
-/// The failure that the body is, whatever its status; or that it is not an answer at all.
+/// Returns the failure in the body, whatever its status, or an error if the body is not an answer.
 pub(crate) fn decode_response(body: &[u8], ids: &mut Ids) -> Result<Response, Error> {
     let mut answer: Answer<'_> = read_answer(body)?;
     if is_failure(&answer) {
@@ -34,13 +34,13 @@ pub(crate) fn decode_response(body: &[u8], ids: &mut Ids) -> Result<Response, Er
     Ok(response)
 }
 
-/// Whether this body is a failure, whatever its status says.
+/// Whether this body is a failure, whatever its status.
 fn is_failure(answer: &Answer<'_>) -> bool {
     answer.kind.as_ref().is_some_and(|kind| kind.as_str() == "error")
         || (answer.content.is_none() && answer.error.is_some())
 }
 
-/// What an answer says besides its content: all that the format has no field for, and the counts.
+/// Returns the rest of an answer: everything that the format has no field for, and the counts.
 pub(in super::super) fn read_rest(mut answer: Answer<'_>) -> (Fields, Option<Fields>) {
     answer.kind.take_if(|kind| kind.as_str() == "message");
     answer.role.take_if(|role| role.as_str() == "assistant");
@@ -48,7 +48,7 @@ pub(in super::super) fn read_rest(mut answer: Answer<'_>) -> (Fields, Option<Fie
     if counts.is_some() {
         answer.usage = None;
     }
-    // In one order, whether the answer comes whole or as a stream.
+    // In the same order for whole and streamed answers.
     let mut kept = Fields::default();
     let mut rest = answer.leftovers();
     for name in ["stop_reason", "stop_sequence", "stop_details"] {
@@ -60,8 +60,8 @@ pub(in super::super) fn read_rest(mut answer: Answer<'_>) -> (Fields, Option<Fie
     (kept, counts)
 }
 
-/// Reads one block of an answer, and gives an id to a call that came without. There always is a block: what is not made as
-/// it should be is kept whole.
+/// Reads one block of an answer, and gives an id to a call without one. There always is a block: a malformed one is
+/// kept whole.
 pub(in super::super) fn read_block(block: Object<'_>, ids: &mut Ids) -> Option<Block> {
     let mut read = content::read(block, Reading::Answer).ok()?;
     if let Block::ToolCall(call) = &mut read
@@ -72,10 +72,10 @@ pub(in super::super) fn read_block(block: Object<'_>, ids: &mut Ids) -> Option<B
     Some(read)
 }
 
-/// What the provider's word means, after so many calls.
+/// Translates the provider's stop reason, given the number of calls.
 pub(in super::super) fn finish(word: Option<&str>, calls: usize) -> FinishReason {
     match word {
-        // Some that copy this API say `end_turn` after calls, too.
+        // Some copies of this API also send `end_turn` after calls.
         Some("end_turn") if calls > 0 => FinishReason::ToolUse,
         Some("end_turn" | "stop_sequence" | "pause_turn") => FinishReason::Stop,
         Some("max_tokens" | "model_context_window_exceeded") => FinishReason::Length,

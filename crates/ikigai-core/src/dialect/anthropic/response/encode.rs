@@ -1,8 +1,8 @@
 //! Canonical answers to wire ones.
 //!
-//! The client sends back what it gets. State of other dialects therefore rides in the two slots that this dialect has
-//! for such things: the signature of a thinking block, and a `redacted_thinking` block of its own beside a block that
-//! has no slot, such as a tool call with a thought signature. Everything else that this API has no place for is a loss.
+//! The client sends back what it gets. Other dialects' state therefore travels in the two slots that this dialect has
+//! for state: the signature of a thinking block, and a separate `redacted_thinking` block next to a block without a
+//! slot, such as a tool call with a thought signature. Everything else that this API has no place for is a loss.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -22,32 +22,32 @@ use super::super::wire::{Answer, Item, Written};
 use super::super::{DIALECT, content, error, usage};
 use super::finish;
 
-/// The longest id of a tool call that is handed to a client, with some room for a number behind it.
+/// The longest id of a tool call that is given to a client, with some room for a number after it.
 const LONGEST_ID: usize = 240;
-/// What says to which block the state in a sealed `redacted_thinking` block belongs.
+/// The field for the block that the state in a sealed `redacted_thinking` block belongs to.
 pub(in super::super) const BELONGS_TO: &str = "belongs_to";
-/// What names the call that the state belongs to. Clients put blocks of their own between a seal and its call, and bring all seals to
-/// the front, so that the neighbour alone does not say it.
+/// The field for the id of the call that the state belongs to. Clients put blocks between a seal and its call, and move
+/// all seals to the front, so the neighbour alone is not enough.
 pub(in super::super) const CALL: &str = "call";
 
-/// To which block the state in a sealed `redacted_thinking` block belongs.
+/// The block that the state in a sealed `redacted_thinking` block belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(in super::super) enum Neighbour {
-    /// The one that follows.
+    /// The next block.
     Next,
-    /// The one before.
+    /// The previous block.
     Previous,
 }
 
 impl Neighbour {
-    /// What a record says; `None` if the state is a thinking block's own.
+    /// Reads the neighbour from a record. Returns `None` if the state is a thinking block's own.
     pub(in super::super) fn of(sealed: &Sealed) -> Option<Self> {
         sealed.note.get(BELONGS_TO)?.to().ok()
     }
 }
 
-/// Writes an answer for a client. An answer that broke is an error body.
+/// Writes an answer for a client. An answer that broke becomes an error body.
 pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireResponse {
     if response.finish_reason == FinishReason::Error {
         let unknown = Error::new(ErrorKind::Server, "the answer broke off");
@@ -74,11 +74,11 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     WireResponse { body: write(&answer), losses: writer.losses }
 }
 
-/// What an answer says of its end, with what this dialect itself said of it.
+/// Writes the end of an answer, with this dialect's own fields for it.
 pub(in super::super) fn ending(reason: FinishReason, own: &Fields, calls: usize) -> Answer<'_> {
     let null = |wanted: bool| (wanted && own.is_empty()).then(|| Raw::of(&()));
     let word = own.get("stop_reason");
-    // This API's own word where it still fits, else the one for the reason.
+    // This API's own stop reason if it still fits, otherwise the one for the canonical reason.
     let fits = word.is_some_and(|word| finish(word.as_str().as_deref(), calls) == reason);
     let stop_reason = word.filter(|_| fits).map(Raw::from).or_else(|| {
         let was_said = word.is_some() || own.is_empty() || reason != FinishReason::Unknown;
@@ -105,7 +105,7 @@ fn stop_reason(reason: FinishReason) -> &'static str {
 /// Writes the blocks of one answer.
 #[derive(Debug)]
 pub(in super::super) struct BlockWriter {
-    /// Who issued the state in the answer.
+    /// The provider that issued the state in the answer.
     provider: Option<String>,
     pub(in super::super) model: Option<String>,
     /// The ids of the calls so far.
@@ -123,13 +123,13 @@ impl BlockWriter {
         Sealed::of(data, kind, DIALECT, self.provider.as_deref(), self.model.as_deref())
     }
 
-    /// The signature of a thinking block: its own, or a seal around the state that others left.
+    /// Returns a thinking block's signature: its own, or a seal around foreign state.
     pub(in super::super) fn signature<'a>(&self, data: &'a ProviderData) -> Option<Cow<'a, str>> {
         let own = data.part_str(DIALECT, Part::State, "signature");
         own.or_else(|| Some(self.seal(data, BlockKind::Thinking)?.to_text().into()))
     }
 
-    /// The block that carries another block's foreign state, if there is any.
+    /// Returns the block that carries another block's foreign state, if it has any.
     pub(in super::super) fn carrier(
         &self,
         data: &ProviderData,
@@ -151,12 +151,12 @@ impl BlockWriter {
         note_foreign(data, DIALECT, &[Part::Extra, Part::Answer], &format!("content[{index}]."), &mut self.losses);
     }
 
-    /// Notes what other dialects said of the answer.
+    /// Notes what other dialects left on the answer.
     pub(in super::super) fn note_answer(&mut self, data: &ProviderData) {
         note_foreign(data, DIALECT, &[Part::State, Part::Extra, Part::Answer], "", &mut self.losses);
     }
 
-    /// Notes what other dialects said of the usage.
+    /// Notes what other dialects left on the usage.
     pub(in super::super) fn note_usage(&mut self, usage: Option<&Usage>) {
         if let Some(usage) = usage {
             let parts = [Part::Extra, Part::Answer];
@@ -164,7 +164,7 @@ impl BlockWriter {
         }
     }
 
-    /// The id of a call as clients of this API take it, unlike those before.
+    /// Returns a call's id in a form that clients of this API accept, and that differs from the ids before it.
     fn call_id<'a>(&mut self, id: &'a str, index: usize) -> Cow<'a, str> {
         let is_safe = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let safe: String = id.chars().take(LONGEST_ID).map(|c| if is_safe(c) { c } else { '_' }).collect();
@@ -185,8 +185,8 @@ impl BlockWriter {
         self.losses.push(Loss::new(code, kind.as_str(), format!("content[{index}]"), why));
     }
 
-    /// The wire blocks of one block: the block itself, behind the one that carries its foreign state. There are none
-    /// where this API has no such block, which is a loss.
+    /// Writes a block as wire blocks: the one that carries its foreign state, if any, and then the block itself.
+    /// Returns none, and notes a loss, if this API has no such block.
     pub(in super::super) fn write<'a>(&mut self, index: usize, block: &'a Block) -> Vec<Item<'a>> {
         let (kind, data) = (block.kind(), block.provider_data());
         if let Some(data) = data {
@@ -222,7 +222,7 @@ impl BlockWriter {
         carrier.into_iter().chain([written.into()]).collect()
     }
 
-    /// A block of one dialect: this one's own as it is, none of another's.
+    /// Writes a block of one dialect: unchanged if it is this one, otherwise not at all.
     fn other<'a>(&mut self, index: usize, other: &'a Other) -> Option<Item<'a>> {
         if other.dialect == DIALECT && other.data.is_object() {
             return Some(Item::from(&other.data));

@@ -1,4 +1,4 @@
-//! Whole answers: wire to canonical and back.
+//! Whole answers: from the wire to canonical and back.
 
 mod decode;
 mod encode;

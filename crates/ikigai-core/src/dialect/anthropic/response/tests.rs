@@ -133,9 +133,9 @@ fn tokens_are_counted_once() {
         count(json!({"input_tokens": 50, "output_tokens": 120, "output_tokens_details": {"thinking_tokens": 20}})),
         (50, 100, 20, 0, 170)
     );
-    // The shape that the format's documents show has the thinking beside the output.
+    // The shape in the format's documents has the thinking next to the output.
     assert_eq!(count(json!({"input_tokens": 50, "output_tokens": 100, "thinking_tokens": 20})), (50, 100, 20, 0, 170));
-    // Cached tokens come on top of the others, and may be more than them.
+    // Cached tokens come on top of the others, and there may be more of them.
     assert_eq!(
         count(
             json!({"input_tokens": 3, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 50, "output_tokens": 7})
@@ -164,7 +164,7 @@ fn failures_inside_good_answers_are_failures() {
         let error = read_answer(&body).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Protocol);
     }
-    // An empty error field is no failure.
+    // An empty error field is not a failure.
     let mut fine = message(json!([]), json!("end_turn"));
     fine["error"] = Value::Null;
     assert_eq!(read(fine).finish_reason, FinishReason::Stop);
@@ -177,7 +177,7 @@ fn calls_without_an_id_get_one() {
     assert!(call.id.starts_with("toolu_") && call.id.len() == 28, "{}", call.id);
 }
 
-/// An answer of another dialect, with its state.
+/// Returns an answer of another dialect, with its state.
 fn foreign() -> Response {
     let mut state = ProviderData::default();
     state.set_part(Dialect::Gemini, Part::State, "thought_signature", "c2ln");
@@ -237,7 +237,7 @@ fn answers_of_others_are_dressed_for_this_apis_clients() {
                 "output_tokens_details": {"thinking_tokens": 2}},
         })
     );
-    // What this API has no place for is told.
+    // What this API has no place for is reported.
     let loss = |code, what: &str, place: &str, why: &str| Loss::new(code, what, place, why);
     assert_eq!(
         losses,
@@ -270,7 +270,7 @@ fn answers_of_others_are_dressed_for_this_apis_clients() {
             ),
         ]
     );
-    // The client sends it back, and the state is where it was.
+    // The client sends it back, and the state is back in its place.
     (body["content"][0]["signature"], body["content"][2]["data"]) = (signature, carrier);
     let sent_back =
         json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": body["content"]}]});

@@ -1,4 +1,4 @@
-//! The blocks of a stream that is read: how they open, grow and close.
+//! The blocks of a stream being read: how they open, grow and close.
 
 use std::borrow::Cow;
 
@@ -15,9 +15,9 @@ use super::pieces::{Piece, PieceKind};
 /// A block that has begun and not ended.
 #[derive(Debug)]
 pub(super) struct OpenBlock {
-    /// Its number on the wire.
+    /// Its index on the wire.
     pub(super) number: u64,
-    /// Its place in the answer; a block that is held back has none yet.
+    /// Its index in the answer; a block that is held back has none yet.
     pub(super) index: Option<usize>,
     content: Content,
 }
@@ -25,18 +25,18 @@ pub(super) struct OpenBlock {
 #[derive(Debug)]
 enum Content {
     Text {
-        /// The empty list that a cited block opens with; it stays if no citation follows.
+        /// The empty list that a cited block starts with; kept if no citation follows.
         empty: Option<Json>,
     },
     Thinking {
         signature: Option<String>,
     },
     Call {
-        /// The arguments that came with the start; they count if none follow.
+        /// The arguments in the start frame; used if no others follow.
         input: Arguments,
         text: String,
     },
-    /// A block of the dialect's own, held back until it is whole; with the texts that came for its fields.
+    /// A block of the dialect's own, held back until it is complete, with the strings received for its fields.
     Own {
         fields: Fields,
         grown: Vec<(&'static str, String)>,
@@ -48,7 +48,7 @@ impl Weigh for OpenBlock {
         match &self.content {
             Content::Text { empty } => empty.weight(),
             Content::Thinking { signature } => signature.weight(),
-            // What came in pieces is counted with its events.
+            // Pieces are counted with their events.
             Content::Call { input, .. } => input.weight(),
             Content::Own { fields, grown } => {
                 fields.weight() + grown.iter().map(|(_, text)| text.weight()).sum::<usize>()
@@ -81,7 +81,7 @@ impl Decoder {
             }
             Block::Thinking(thinking) if !is_redacted(&thinking.provider_data) => {
                 first = std::mem::take(&mut thinking.text);
-                // The stream opens with an empty signature; the real one comes before the end.
+                // The stream starts with an empty signature; the real one comes before the end.
                 thinking.provider_data.take_part(DIALECT, Part::Shape);
                 let mut state = thinking.provider_data.take_part(DIALECT, Part::State);
                 let signature = state.remove("signature").and_then(|json| json.as_str().map(|text| text.into_owned()));
@@ -93,7 +93,7 @@ impl Decoder {
                 let content = Content::Own { fields, grown: Vec::new() };
                 return self.open.push(OpenBlock { number, index: None, content });
             }
-            // Whole from the start; no answer has the others.
+            // Complete from the start; answers do not have the others.
             Block::Thinking(_) | Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) => {
                 self.opened += 1;
                 out.push(Event::BlockStart { index, block });
@@ -128,7 +128,7 @@ impl Decoder {
         let kind = delta.text("type").unwrap_or_default();
         let piece = PieceKind::of(&kind);
         if !self.open.iter().any(|open| open.number == number) {
-            // A proxy left the block's beginning out. What it says is still the answer.
+            // A proxy dropped the start of the block. Its content is still part of the answer.
             let block = match piece {
                 Some(PieceKind::Text) => Block::text(""),
                 Some(PieceKind::Thinking) => Block::thinking(""),
@@ -145,7 +145,7 @@ impl Decoder {
         }
     }
 
-    /// One more piece of text, thinking or arguments; `None` if there is no open block that takes such a piece.
+    /// Adds a piece of text, thinking or arguments. Returns `None` if there is no open block for it.
     pub(super) fn piece(&mut self, piece: Piece<'_>, out: &mut Vec<Event>) -> Option<()> {
         let Piece { kind, index: number, text } = piece;
         let open = self.open.iter_mut().find(|open| open.number == number)?;
@@ -176,11 +176,11 @@ impl Decoder {
         Some(())
     }
 
-    /// A delta that comes once in a while.
+    /// Reads one of the rarer deltas.
     fn rare_delta(&mut self, number: u64, kind: &str, delta: &Object<'_>, out: &mut Vec<Event>) -> Seen {
         let open = self.open.iter_mut().find(|open| open.number == number);
         match (kind, open.map(|open| (&mut open.content, open.index))) {
-            // There is one for a block; a later one replaces it.
+            // A block has one; a later one replaces it.
             ("signature_delta", Some((Content::Thinking { signature }, _))) => {
                 *signature = delta.text("signature").map(Cow::into_owned);
             }
@@ -258,7 +258,7 @@ fn grow(grown: &mut Vec<(&'static str, String)>, name: &'static str, piece: &str
     }
 }
 
-/// A block of the dialect's own with the texts that came for its fields.
+/// Completes a block of the dialect's own with the strings received for its fields.
 fn whole(mut fields: Fields, grown: Vec<(&'static str, String)>) -> Fields {
     for (name, piece) in grown {
         let value = match name {

@@ -15,24 +15,24 @@ use super::super::{DIALECT, error, usage};
 use super::blocks::OpenBlock;
 use super::pieces::read_piece;
 
-/// How many fields the end of an answer may have.
+/// The most fields that the end of an answer may have.
 const MOST_FIELDS: usize = 1000;
 
-/// Reads a stream.
+/// The reader of a stream.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     pub(super) ids: Ids,
     pub(super) limits: Limits,
     has_begun: bool,
-    /// The id that the answer began with.
+    /// The id in the answer's first frame.
     id: Option<String>,
-    /// How many blocks were opened so far: the place of the next one.
+    /// How many blocks have been opened so far: the index of the next one.
     pub(super) opened: usize,
     pub(super) open: Vec<OpenBlock>,
-    /// How many calls there were so far.
+    /// How many calls there have been so far.
     pub(super) calls: usize,
     usage: Fields,
-    /// Fields of the answer that have no place in the format.
+    /// Fields of the answer that the format does not have.
     kept: Fields,
 }
 
@@ -42,7 +42,7 @@ impl ReadFrames for Decoder {
     }
 
     fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
-        // Spaces behind the JSON are no part of it; serde_json takes them.
+        // Spaces after the JSON are not part of it; serde_json accepts them.
         let frame: Object<'_> = serde_json::from_str(data)?;
         let kind = frame.text("type");
         match kind.as_deref().or(name).unwrap_or_default() {
@@ -63,7 +63,7 @@ impl ReadFrames for Decoder {
                 }
                 self.finish(out);
             }
-            // Most have only a name.
+            // Most consist of their type alone.
             "ping" if frame.0.len() <= 1 => {}
             "message" if kind.is_some() => return Ok(Seen::Whole),
             "error" => return Err(self.failed(data)),
@@ -95,18 +95,18 @@ fn answer_data(kept: Fields) -> ProviderData {
     data
 }
 
-/// A field of a frame, if it is there and not `null`.
+/// Reads a field of a frame, if it is present and not `null`.
 pub(super) fn field<'a, T: Deserialize<'a>>(frame: &'a Object<'_>, name: &str) -> Result<Option<T>, serde_json::Error> {
     frame.get(name).map_or(Ok(None), |raw| serde_json::from_str(raw.get()))
 }
 
-/// A field that frames of their kind have to bring.
+/// Reads a field that frames of this type must have.
 pub(super) fn required<'a, T: Deserialize<'a>>(frame: &'a Object<'_>, name: &str) -> Result<T, Fault> {
     field(frame, name)?.ok_or_else(|| Fault::Broken(format!("it has no `{name}`")))
 }
 
 impl Decoder {
-    /// A reader; `ids` is for tool calls that come without one.
+    /// Creates a reader; `ids` is for tool calls without an id.
     pub(crate) fn new(ids: Ids, limits: &Limits) -> Self {
         Decoder {
             ids,
@@ -124,7 +124,7 @@ impl Decoder {
     fn message_start(&mut self, mut message: Answer<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
         let id = message.id.take().map(Text::into_string);
         if self.has_begun {
-            // A proxy repeats itself, or has spliced a second try into the stream.
+            // A proxy repeats itself, or has put a retry into the stream.
             if id == self.id {
                 return Ok(());
             }
@@ -150,11 +150,11 @@ impl Decoder {
         Ok(())
     }
 
-    /// Takes over what stands beside the content: at the start all of it, at the end what has changed.
+    /// Adopts the fields next to the content: at the start all of them, at the end those that changed.
     fn read_rest(&mut self, answer: Answer<'_>) {
         let (kept, counts) = read_rest(answer);
         self.kept.merge(kept);
-        // Totals, not additions: what is present replaces what was.
+        // Totals, not increments: new values replace old ones.
         self.usage.merge(counts.unwrap_or_default());
     }
 
@@ -178,7 +178,7 @@ impl Decoder {
             }
         }
         self.usage.merge(counts.unwrap_or_default());
-        // They are looked through for every name that comes, and the counts are told anew each time.
+        // Each new name is searched for among them, and the counts are reported anew each time.
         if self.kept.len() > MOST_FIELDS || self.usage.len() > MOST_FIELDS {
             return Err(limit_reached(format!("the end of the answer has more than {MOST_FIELDS} fields")).into());
         }
@@ -186,7 +186,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Some proxies leave the beginning out.
+    /// Starts the answer if a proxy dropped its start.
     pub(super) fn begin(&mut self, out: &mut Vec<Event>) {
         if !self.has_begun {
             self.has_begun = true;
@@ -203,7 +203,7 @@ impl Decoder {
         out.push(Event::Done { finish_reason, provider_data: answer_data(std::mem::take(&mut self.kept)) });
     }
 
-    /// The provider's own failure. As the very first event it stands for a failed HTTP answer.
+    /// Reads the provider's own failure. As the very first event it replaces a failed HTTP answer.
     fn failed(&self, data: &str) -> Fault {
         let mut failure = error::from_body(data.as_bytes());
         if !self.has_begun {
@@ -212,7 +212,7 @@ impl Decoder {
         failure.into()
     }
 
-    /// Something that has no meaning here, beside the block that it names.
+    /// Classifies something unknown, for the block that it names.
     pub(super) fn unknown(&self, number: Option<u64>) -> Seen {
         let open = self.open.iter().find(|open| Some(open.number) == number);
         Seen::Unknown(open.and_then(|open| open.index))

@@ -31,12 +31,12 @@ fn end(reason: &str) -> [Value; 2] {
     ]
 }
 
-/// A whole stream with these frames as its content.
+/// Makes a whole stream with these frames as its content.
 fn with(frames: &[Value]) -> String {
     sse(&[&[start()], frames, &end("end_turn")].concat())
 }
 
-/// The content that these frames bring, as canonical JSON.
+/// Returns the content of these frames, as canonical JSON.
 fn content(frames: &[Value]) -> Value {
     serde_json::to_value(answer_of(&with(frames)).content).unwrap()
 }
@@ -181,7 +181,7 @@ fn a_stream_is_the_answer_that_it_would_have_been_whole() {
         "stop_reason": "tool_use", "stop_sequence": null, "container": {"id": "c"}, "context_management": {"applied_edits": []},
         "usage": {"input_tokens": 30, "cache_read_input_tokens": 4, "output_tokens": 9, "output_tokens_details": {"thinking_tokens": 2}},
     });
-    // The arguments keep the blanks that the model wrote.
+    // The arguments keep the whitespace that the model wrote.
     let mut whole = read_answer(&whole).unwrap();
     let Some(crate::Block::ToolCall(call)) = whole.content.last_mut() else { panic!() };
     call.arguments = crate::Arguments::from_text("{ \"a\" : 1 }");
@@ -283,7 +283,7 @@ fn failure(sse: &str) -> (ErrorKind, Option<u16>, String) {
 fn a_failure_ends_the_stream() {
     let failed =
         json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}, "request_id": "req_1"});
-    // As the first event it stands for a failed HTTP answer.
+    // As the first event it replaces a failed HTTP answer.
     assert_eq!(failure(&sse(std::slice::from_ref(&failed))), (ErrorKind::Overloaded, Some(529), "Overloaded".into()));
     let frames = [start(), open(0, json!({"type": "text", "text": "a"})), failed, close(0), end("end_turn")[1].clone()];
     assert_eq!(failure(&sse(&frames)), (ErrorKind::Overloaded, None, "Overloaded".into()));
@@ -320,13 +320,13 @@ fn a_second_start_is_ignored_or_taken_over() {
     other["message"]["id"] = json!("msg_2");
     other["message"]["usage"] = json!({"input_tokens": 7, "output_tokens": 1});
     let text = [open(0, json!({"type": "text", "text": "a"})), close(0)];
-    // The same again says nothing.
+    // A repetition adds nothing.
     let same = answer_of(&sse(&[&[start()], &text[..], &[start()], &end("end_turn")].concat()));
     assert_eq!((same.text().as_str(), same.finish_reason), ("a", FinishReason::Stop));
-    // Another answer, before anything was said, is the answer.
+    // Another answer, before any content, is the answer.
     let spliced = answer_of(&sse(&[&[start(), other.clone()], &text[..], &end("end_turn")].concat()));
     assert_eq!((spliced.text().as_str(), spliced.usage.unwrap().input_tokens), ("a", 7));
-    // After something was said the two cannot be told apart any more.
+    // After some content the two can no longer be told apart.
     let (kind, _, message) = failure(&sse(&[&[start()], &text[..], &[other], &end("end_turn")].concat()));
     let expected = "event 4 of the stream cannot be read (a second answer begins before the first has ended)";
     assert!(kind == ErrorKind::Protocol && message.starts_with(expected), "{message}");
@@ -367,7 +367,7 @@ fn proxies_that_leave_things_out_are_borne() {
     ];
     let response = answer_of(&sse(&frames));
     assert_eq!((response.thinking().as_str(), response.text().as_str(), response.usage), ("Hm", "Yes", None));
-    // The name of the event stands in for a missing type.
+    // The name of the event replaces a missing type.
     let named = "event: content_block_delta\ndata: {\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}\n\nevent: message_stop\ndata: {}  \n\n";
     assert_eq!(answer_of(named).text(), "a");
 }
@@ -375,7 +375,7 @@ fn proxies_that_leave_things_out_are_borne() {
 #[test]
 fn blocks_that_never_end_are_bounded() {
     let mut frames = vec![start()];
-    // Blocks of the dialect's own are held back until they are whole.
+    // Blocks of the dialect's own are held back until they are complete.
     frames.extend((0..100).map(|index| open(index, json!({"type": "server_tool_use", "input": {}}))));
     let limits = Limits { open_blocks: 99, ..Limits::default() };
     let events = testing::events_within(DIALECT, &sse(&frames), &limits);
@@ -390,7 +390,7 @@ fn nothing_comes_after_the_end() {
     assert!(matches!(events.last(), Some(Event::Done { .. })));
 }
 
-/// Frames that are often right, and often a little wrong.
+/// Generates frames that are often right, and often slightly wrong.
 fn any_frame() -> impl Strategy<Value = String> {
     let index = prop_oneof![Just(json!(0)), Just(json!(1)), Just(json!(7)), Just(Value::Null), Just(json!("x"))];
     let text = prop_oneof![any::<String>().prop_map(Value::from), Just(Value::Null), Just(json!(1))];
@@ -425,7 +425,7 @@ fn any_frame() -> impl Strategy<Value = String> {
         let frame = json!({"type": kind, "index": index, "delta": part, "content_block": part,
             "message": {"id": text, "content": [part], "usage": {"input_tokens": text}}, "usage": {"output_tokens": 1}, "error": text});
         let frame = frame.to_string();
-        // One frame in a few is cut off.
+        // Some of the frames are cut off.
         if cut < 40 { frame.chars().take(cut).collect() } else { frame }
     })
 }

@@ -1,7 +1,7 @@
 //! Events to frames.
 //!
-//! A client appends each block as it starts and then finds it by its number, so on this wire one block ends before the
-//! next begins. The driver hands the events over in such an order.
+//! A client appends each block as it starts and then finds it by its index, so on this wire one block ends before the
+//! next begins. The driver passes the events on in that order.
 
 use crate::dialect::{Reply, WriteFrames};
 use crate::json::tagged::{Object, Tagged};
@@ -16,7 +16,7 @@ use super::super::wire::{Answer, Item, Written};
 use super::super::{DIALECT, content, error, usage};
 use super::pieces::{PieceKind, write_piece};
 
-/// Writes a stream.
+/// The writer of a stream.
 #[derive(Debug)]
 pub(crate) struct Encoder {
     reply: Reply,
@@ -24,38 +24,38 @@ pub(crate) struct Encoder {
     stage: Stage,
     /// The block that has begun and not ended.
     current: Option<Current>,
-    /// How many blocks were started on the wire: the number of the next one.
+    /// How many blocks have been started on the wire: the index of the next one.
     started: usize,
     /// How many of them are calls.
     calls: usize,
     usage: Option<Usage>,
-    /// What this dialect said of the answer at its start.
+    /// This dialect's own fields from the start of the answer.
     own: Fields,
 }
 
 #[derive(Debug)]
 enum Stage {
     Before,
-    /// The start, with this id, is held back for the usage that comes right behind it.
+    /// The start, with this id, is held back for the usage that follows immediately.
     Starting(String),
     Within,
     Over,
 }
 
-/// The block that is being written.
+/// The block being written.
 #[derive(Debug)]
 struct Current {
-    /// Its place in the answer.
+    /// Its index in the answer.
     index: usize,
-    /// Its number on the wire.
+    /// Its index on the wire.
     number: usize,
     kind: BlockKind,
     /// Its id, if it is a call.
     call: Option<String>,
-    /// What it is made of; `None`: it is whole from the start.
+    /// The kind of its pieces; `None` if it is complete from the start.
     pieces: Option<PieceKind>,
     is_empty: bool,
-    /// What dialects left on it at its start.
+    /// The data that dialects left on it at its start.
     data: ProviderData,
 }
 
@@ -79,13 +79,13 @@ impl WriteFrames for Encoder {
                 self.block_start(*index, &Block::ToolCall(call), out);
             }
             Event::ToolCallDone { index, arguments, provider_data } => {
-                // All at once: the arguments came only with the end.
+                // The arguments came all at once, with the end.
                 if arguments.text() != "{}" && self.at(*index).is_some_and(|current| current.is_empty) {
                     self.piece(*index, arguments.text(), out);
                 }
                 self.block_end(*index, provider_data, out);
             }
-            // The driver has made them what this wire has for them.
+            // The driver has already converted them for this wire.
             Event::BlockReplaced { .. } | Event::Citation { .. } | Event::Sources { .. } => {}
             Event::BlockDone { index, provider_data } => self.block_end(*index, provider_data, out),
             Event::Usage { usage } => {
@@ -95,7 +95,7 @@ impl WriteFrames for Encoder {
             Event::Done { finish_reason, provider_data } => self.done(*finish_reason, provider_data, out),
             Event::Error { error } => self.fail(error, out),
             Event::Other { index, dialect, data } if *dialect == DIALECT => self.other(*index, data, out),
-            // The driver tells of those.
+            // The driver reports those.
             Event::Other { .. } => {}
         }
     }
@@ -106,7 +106,7 @@ impl WriteFrames for Encoder {
 }
 
 impl Encoder {
-    /// A writer of one answer.
+    /// Creates a writer for one answer.
     pub(crate) fn new(reply: Reply) -> Self {
         let writer = BlockWriter::new(&reply, reply.model.as_deref());
         Encoder {
@@ -132,13 +132,13 @@ impl Encoder {
         self.own = data.part(DIALECT, Part::Answer).clone();
         let id = id.map_or_else(|| format!("msg_{}", self.reply.ids.next_id()), str::to_owned);
         self.stage = Stage::Starting(id);
-        // This dialect's own streams tell the usage right behind the start; others only at their end.
+        // This dialect's own streams have the usage right after the start; others only at their end.
         if self.own.is_empty() {
             self.write_start(out);
         }
     }
 
-    /// Writes the start, with the usage that is known by now.
+    /// Writes the start, with the usage known so far.
     fn write_start(&mut self, out: &mut Vec<u8>) {
         let Stage::Starting(id) = &mut self.stage else { return };
         let id = std::mem::take(id);
@@ -159,7 +159,7 @@ impl Encoder {
         write_fields(out, "message_start", [("message", Raw::of(&message))]);
     }
 
-    /// Nothing comes before the start, even if the provider left it out.
+    /// Makes sure that nothing precedes the start, even if the provider left it out.
     fn begin(&mut self, out: &mut Vec<u8>) {
         if matches!(self.stage, Stage::Before) {
             self.start(None, None, &ProviderData::default(), out);
@@ -167,14 +167,14 @@ impl Encoder {
         }
     }
 
-    /// Starts a block as the whole answer would have it, but without its text or arguments, which follow in pieces.
+    /// Starts a block as it is in a whole answer, but without its text or arguments, which follow in pieces.
     fn block_start(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
         self.begin(out);
         self.close(out);
         let (kind, data) = (block.kind(), block.provider_data().cloned().unwrap_or_default());
         self.calls += usize::from(kind == BlockKind::ToolCall);
         for mut item in self.writer.write(index, block) {
-            // The one that carries the block's state stands before it.
+            // The block that carries its state comes before it.
             self.close(out);
             let (pieces, first) = match &mut item {
                 Item::Sent(Tagged::Known(written)) => take_pieces(written),
@@ -213,7 +213,7 @@ impl Encoder {
         let (kind, call, pieces) = (current.kind, current.call.clone(), current.pieces);
         self.writer.note_block(end, index);
         self.close(out);
-        // State that was known at the start stands before the block, the rest behind it.
+        // State known at the start goes before the block, the rest after it.
         if let Some(PieceKind::Text | PieceKind::Arguments) = pieces
             && let Some(carrier) = self.writer.carrier(end, kind, Neighbour::Previous, call.as_deref())
         {
@@ -223,7 +223,7 @@ impl Encoder {
         }
     }
 
-    /// Ends the block that is open.
+    /// Ends the open block.
     fn close(&mut self, out: &mut Vec<u8>) {
         let Some(current) = self.current.take() else { return };
         let delta = |out: &mut Vec<u8>, kind: &str, name: &'static str, value: Raw<'_>| {
@@ -260,7 +260,7 @@ impl Encoder {
         let mut own = std::mem::take(&mut self.own);
         own.retain(|name, _| name.starts_with("stop_"));
         own.merge(data.part(DIALECT, Part::Answer).clone());
-        // The API has this one beside the delta, the others in it.
+        // The API has this one next to the delta, the others inside it.
         let beside = own.remove("context_management");
         let delta = Raw::of(&ending(reason, &own, self.calls));
         let usage = usage::encode(self.usage.as_ref());
@@ -274,11 +274,11 @@ impl Encoder {
         write_frame(out, Some("error"), &error::failure(failure));
     }
 
-    /// An event of this dialect that has no meaning elsewhere goes on, with its block's number on this wire.
+    /// Passes on an event that only this dialect has, with its block's index on this wire.
     fn other(&mut self, index: Option<usize>, data: &Json, out: &mut Vec<u8>) {
         let Ok(mut fields) = data.to::<Fields>() else { return };
         let Some(kind) = fields.str("type").map(|kind| kind.into_owned()) else { return };
-        // An end is written once, by us.
+        // We write the end ourselves, once.
         if kind == "message_stop" || kind.contains(['\n', '\r']) {
             return;
         }
@@ -291,12 +291,12 @@ impl Encoder {
     }
 }
 
-/// Takes what comes in pieces out of a block, and what there is of it already.
+/// Takes the field that is sent in pieces out of a block, and returns what it already contains.
 fn take_pieces(written: &mut Written<'_>) -> (Option<PieceKind>, String) {
     let first = |text: Option<crate::json::wire::Text<'_>>| text.map(|text| text.into_string()).unwrap_or_default();
     match written.kind.as_ref().map(|kind| kind.as_str()) {
         Some("text") => {
-            // They come as deltas of their own.
+            // They are sent as separate deltas.
             let citations = written.rest.iter_mut().find(|(name, raw)| name == "citations" && raw.get() != "null");
             if let Some((_, citations)) = citations {
                 *citations = Raw::of(&[(); 0]).0;
@@ -316,7 +316,7 @@ fn take_pieces(written: &mut Written<'_>) -> (Option<PieceKind>, String) {
     }
 }
 
-/// Takes the input out of a call of the API's own tools: there are clients that read it from its pieces alone.
+/// Takes the input out of a call of the API's own tools: some clients read it only from its pieces.
 fn take_input(raw: &mut Raw<'_>) -> (Option<PieceKind>, String) {
     let Ok(mut call) = serde_json::from_str::<Fields>(raw.text()) else { return (None, String::new()) };
     let is_call = matches!(call.str("type").as_deref(), Some("server_tool_use" | "mcp_tool_use"));
@@ -327,7 +327,7 @@ fn take_input(raw: &mut Raw<'_>) -> (Option<PieceKind>, String) {
     (Some(PieceKind::Arguments), input)
 }
 
-/// An object of this type.
+/// Makes an object of this type.
 fn fields<'a>(kind: &str, more: impl IntoIterator<Item = (&'static str, Raw<'a>)>) -> Object<'a> {
     let mut object = Object::default();
     object.push("type", Raw::of(kind));

@@ -10,7 +10,7 @@ fn reply() -> Reply {
     Reply { provider: Some("google".into()), model: Some("asked".into()), ids: Ids::seeded(1), ..Reply::default() }
 }
 
-/// The data of the frames; each name must be the data's type.
+/// Returns the data of the frames; each name must be the data's type.
 fn data(text: &str) -> Vec<Value> {
     text.split_terminator("\n\n")
         .map(|frame| {
@@ -209,7 +209,7 @@ fn whole_blocks_and_late_arguments() {
         Event::BlockStart { index: 4, block: Block::text("rest") },
         done(FinishReason::ToolUse),
     ];
-    // What only another dialect knows is left out, and that is told.
+    // What only another dialect has is left out, and reported.
     let mut encoder = Encoder::new(reply());
     events.iter().for_each(|event| encoder.event(event, &mut Vec::new()));
     let lost =
@@ -271,7 +271,7 @@ fn thinking_without_a_signature_comes_back_as_nobodys() {
     ];
     let text = frames_of(&events, reply());
     assert!(!text.contains("signature_delta"));
-    // A client holds the empty signature that the block began with, and sends it back.
+    // A client keeps the empty signature that the block began with, and sends it back.
     let block = json!({"type": "thinking", "thinking": "Hm", "signature": ""});
     let body = json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": [block]}]});
     let message = read_request(None, &body).unwrap().messages.remove(0);

@@ -1,7 +1,7 @@
-//! Streams: frames to events for a client of this API, events to frames for a server of it.
+//! Streams: frames to events when reading this API, events to frames when serving it.
 //!
-//! `decode.rs` reads the frames, and `blocks.rs` follows the blocks in them; `encode.rs` writes frames; `pieces.rs` is for
-//! the frames that a stream is mostly made of.
+//! `decode.rs` reads the frames, and `blocks.rs` follows the blocks in them; `encode.rs` writes frames; `pieces.rs`
+//! handles the most frequent ones.
 
 mod blocks;
 mod decode;

@@ -1,4 +1,4 @@
-//! Pieces of text, thinking and arguments, which a stream is mostly made of: read at a glance, and written straight into
+//! Pieces of text, thinking and arguments, the bulk of every stream: read without parsing, and written directly as
 //! bytes.
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use crate::server::alike::words;
 use crate::server::skip;
 use crate::sse::{begin_frame, end_frame};
 
-/// What a piece is a piece of.
+/// The kind of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PieceKind {
     Text,
@@ -17,13 +17,13 @@ pub(super) enum PieceKind {
 }
 
 impl PieceKind {
-    /// The kind of a delta, by its type.
+    /// Returns the kind of a delta by its type.
     pub(super) fn of(delta: &str) -> Option<Self> {
         let all = [PieceKind::Text, PieceKind::Thinking, PieceKind::Arguments];
         all.into_iter().find(|kind| kind.names().0 == delta)
     }
 
-    /// The type of such deltas, and the field that has the piece.
+    /// Returns the type of such deltas, and the field that has the piece.
     pub(super) fn names(self) -> (&'static str, &'static str) {
         match self {
             PieceKind::Text => ("text_delta", "text"),
@@ -33,17 +33,17 @@ impl PieceKind {
     }
 }
 
-/// One more piece of an open block.
+/// Another piece of an open block.
 #[derive(Debug, PartialEq)]
 pub(super) struct Piece<'a> {
     pub(super) kind: PieceKind,
-    /// The block's number on the wire.
+    /// The block's index on the wire.
     pub(super) index: u64,
     pub(super) text: Cow<'a, str>,
 }
 
-/// The piece in a frame. The API writes such frames in one form, and a stream has thousands of them, so that form is
-/// read at a glance; `None` if the frame is anything else, or the same in another form, which is left to the parser.
+/// Reads the piece in a frame. The API writes such frames in one form, and a stream has thousands of them, so that form
+/// is read without parsing. Returns `None` for any other frame and any other form, which is left to the parser.
 pub(super) fn read_piece(frame: &str) -> Option<Piece<'_>> {
     let rest = frame.strip_prefix(r#"{"type":"content_block_delta","index":"#)?;
     let (index, rest) = rest.split_at_checked(rest.bytes().position(|byte| byte == b',')?)?;
@@ -62,23 +62,23 @@ pub(super) fn read_piece(frame: &str) -> Option<Piece<'_>> {
     Some(Piece { kind, index: number(index)?, text })
 }
 
-/// A number as JSON writes it.
+/// Parses an index as JSON writes it.
 fn number(digits: &str) -> Option<u64> {
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
     if is_number { digits.parse().ok() } else { None }
 }
 
-/// The blanks of JSON.
+/// Whether this is whitespace in JSON.
 fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r')
 }
 
-/// Writes a piece, without a value tree in between: there is one for every few characters of an answer.
+/// Writes a piece directly, without a value tree: there is one for every few characters of an answer.
 pub(super) fn write_piece(out: &mut Vec<u8>, kind: PieceKind, number: usize, text: &str) {
     // The official client skips frames without a name.
     begin_frame(out, Some("content_block_delta"));
     out.extend_from_slice(br#"{"type":"content_block_delta","index":"#);
-    // Writing into memory does not fail.
+    // Writing to memory does not fail.
     let _ = serde_json::to_writer(&mut *out, &number);
     out.extend_from_slice(match kind {
         PieceKind::Text => br#","delta":{"type":"text_delta","text":"#,

@@ -47,7 +47,7 @@ proptest! {
         let piece = read_piece(&frame).unwrap();
         prop_assert_eq!(&piece.text, &text);
         prop_assert!(parsed_as(&frame, &piece));
-        // With something in the wrong place the glance may give up, but never reads anything else.
+        // With something in the wrong place the fast path may give up, but never reads anything else.
         let at = frame.char_indices().map(|(at, _)| at).take_while(|place| *place <= at).last().unwrap_or(0);
         let broken = format!("{}{junk}{}", &frame[..at], &frame[at..]);
         if let Some(piece) = read_piece(&broken) {

@@ -1,4 +1,4 @@
-//! Blocks and the cache points between them.
+//! Blocks and the cache marks between them.
 
 use crate::json::tagged::{Object, Tagged};
 use crate::{CacheHint, Loss, LossCode};
@@ -6,13 +6,13 @@ use crate::{CacheHint, Loss, LossCode};
 use super::super::wire::{Block, Content};
 use super::cache_point;
 
-/// The blocks of one message, with the points behind those that are to be cached.
+/// The blocks of one message, with marks after those that are to be cached.
 #[derive(Debug, Default)]
 pub(super) struct Layout<'a> {
     pub(super) blocks: Vec<Content<'a>>,
-    /// The place behind the last block that a point may stand behind.
+    /// The position after the last block that a mark may follow.
     end: usize,
-    /// There is a point already.
+    /// Whether there is a mark already.
     has_point: bool,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Caches what is there. Behind a document or a video a point is refused; it then stands before it.
+    /// Marks the blocks so far for caching. A mark after a document or a video is refused, so it goes before it.
     pub(super) fn cache(&mut self, mark: &CacheHint, place: &str) -> Option<Loss> {
         if self.end == 0 {
             let why = "documents are not cached here without a text before them; the mark is left out";

@@ -1,4 +1,4 @@
-//! Pictures and documents in the forms that this API takes.
+//! Pictures and documents in the forms that this API accepts.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use super::super::wire::{self, Location, Media};
 /// The longest name of a document.
 const LONGEST_NAME: usize = 200;
 
-/// A picture, or why there can be none.
+/// Converts a picture, or returns why that is impossible.
 pub(super) fn image(source: &Source) -> Result<Media<'_>, String> {
     let (format, source) = match source {
         Source::Base64 { media_type, data } => (image_format(media_type)?, bytes(plain_base64(data))),
@@ -34,7 +34,7 @@ pub(super) fn image(source: &Source) -> Result<Media<'_>, String> {
     Ok(Media { name: None, format: Some(Text(format)), source: Some(source), rest: Vec::new() })
 }
 
-/// A document, still without a name; or why there can be none.
+/// Converts a document, without a name, or returns why that is impossible.
 pub(super) fn document(source: &Source) -> Result<Media<'_>, String> {
     let (format, source) = match source {
         Source::Base64 { media_type, data } => (document_format(media_type)?.into(), bytes(plain_base64(data))),
@@ -63,7 +63,7 @@ fn image_format(media_type: &str) -> Result<Cow<'static, str>, String> {
     }))
 }
 
-/// This API's word for a document's media type.
+/// Returns this API's name for a document's media type.
 fn document_format(media_type: &str) -> Result<&'static str, String> {
     Ok(match bare(media_type) {
         "application/pdf" => "pdf",
@@ -79,7 +79,7 @@ fn document_format(media_type: &str) -> Result<&'static str, String> {
     })
 }
 
-/// A media type without its parameters.
+/// Returns a media type without its parameters.
 fn bare(media_type: &str) -> &str {
     media_type.split(';').next().unwrap_or_default().trim()
 }
@@ -88,7 +88,7 @@ fn bytes(data: Cow<'_, str>) -> wire::Source<'_> {
     wire::Source { bytes: Some(Text(data)), ..wire::Source::default() }
 }
 
-/// What lies in Amazon's store: the end of its name, and its place.
+/// Returns the extension and the location of a file in Amazon's storage.
 fn stored(url: &str) -> Result<(String, wire::Source<'_>), String> {
     if !url.starts_with("s3://") {
         let why = "this API fetches nothing from the web; attach the file itself, or give an s3:// address";
@@ -102,10 +102,10 @@ fn stored(url: &str) -> Result<(String, wire::Source<'_>), String> {
     Ok((end.to_ascii_lowercase(), wire::Source { stored: Some(place), ..wire::Source::default() }))
 }
 
-/// The names of a request's documents: of few kinds of characters, and no two alike.
+/// The names of a request's documents: unique, and made of only a few kinds of characters.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// In small letters, each with the number that its next namesake may get.
+    /// In lower case, each with the last number given to a document of that name.
     given: HashMap<String, usize>,
 }
 
@@ -113,7 +113,7 @@ impl Names {
     pub(super) fn name(&mut self, title: Option<&str>) -> String {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '(' | ')' | '[' | ']');
         let title: String = title.unwrap_or_default().chars().map(|c| if plain(c) { c } else { ' ' }).collect();
-        // No two blanks in a row.
+        // Consecutive blanks are not allowed.
         let words: Vec<&str> = title.split_whitespace().collect();
         let mut name: String = words.join(" ").chars().take(LONGEST_NAME).collect();
         if name.is_empty() {

@@ -1,7 +1,7 @@
-//! Messages on their way to the wire.
+//! Writes messages.
 //!
-//! The wire knows users and assistants, who speak in turn: what one side says in a row is one message. Tool results are
-//! the user's, and stand first in it.
+//! The wire has only user and assistant roles, which alternate: consecutive messages of one side are one message. Tool
+//! results come from the user, and come first in the message.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -18,14 +18,14 @@ use super::extra;
 use super::layout::{Layout, is_document};
 use super::media::{self, Names};
 
-/// What stands where the user should have begun.
+/// The placeholder for a missing first message of the user's.
 const BEGIN: &str = "(begin)";
-/// What stands beside a document that the user says nothing about.
+/// The text added to a document without one.
 const SEE: &str = "See the attached document.";
-/// What a block has whose data stays behind.
+/// The data of a block whose own data is not sent.
 static NOTHING: ProviderData = ProviderData::NONE;
 
-/// Writes the conversation.
+/// The writer of the conversation.
 pub(super) struct Writer<'a> {
     fitted: &'a Fitted<'a>,
     losses: Vec<Loss>,
@@ -35,7 +35,7 @@ pub(super) struct Writer<'a> {
     seen: HashSet<&'a str>,
 }
 
-/// A block on its way, with the wish to cache up to it.
+/// A block to be written, with the cache mark after it.
 struct Item<'a> {
     content: Content<'a>,
     mark: Option<CacheHint>,
@@ -47,7 +47,7 @@ impl<'a> Writer<'a> {
         Writer { fitted, losses: Vec::new(), names: Names::default(), called: Vec::new(), seen: HashSet::new() }
     }
 
-    /// What was lost, and the tools that are called.
+    /// Returns the losses, and the tools that are called.
     pub(super) fn finish(self) -> (Vec<Loss>, Vec<&'a str>) {
         (self.losses, self.called)
     }
@@ -60,14 +60,14 @@ impl<'a> Writer<'a> {
         self.losses.push(Loss::info(code, what, place.to_string(), why));
     }
 
-    /// The system prompt.
+    /// Writes the system prompt.
     pub(super) fn system(&mut self) -> Vec<Content<'a>> {
         let fitted = self.fitted;
         let items = self.items(&fitted.system, Role::System);
         self.lay_out(items, None)
     }
 
-    /// The messages of the wire.
+    /// Writes the wire's messages.
     pub(super) fn messages(&mut self) -> Vec<wire::Message<'a>> {
         let fitted = self.fitted;
         let mut messages = Vec::new();
@@ -83,7 +83,7 @@ impl<'a> Writer<'a> {
         messages
     }
 
-    /// The user must begin, also where nothing is left of what the user said.
+    /// Makes the user begin, even if nothing is left of what the user said.
     fn begin(&mut self, messages: &mut Vec<wire::Message<'a>>) {
         let begins = match messages.first() {
             Some(first) => first.role.as_ref().is_some_and(|role| role.as_str() == "user"),
@@ -97,7 +97,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// One wire message; `None` if nothing is left of it.
+    /// Writes one wire message. Returns `None` if nothing is left of it.
     fn message(&mut self, run: &'a [FittedMessage<'a>], automatic: Option<&CacheHint>) -> Option<wire::Message<'a>> {
         let first = run.first()?;
         let mut items = Vec::new();
@@ -138,7 +138,7 @@ impl<'a> Writer<'a> {
         items
     }
 
-    /// The wish to cache up to a block. Points stand behind a tool's result, never inside.
+    /// Returns the cache mark for a block. Marks go after a tool's result, never inside.
     fn mark(&self, block: &'a Block, place: Place) -> Option<CacheHint> {
         let marks = &self.fitted.marks;
         let inside = || {
@@ -149,7 +149,7 @@ impl<'a> Writer<'a> {
         marks.at(place, block.cache()).or_else(inside).cloned()
     }
 
-    /// The blocks, with the points behind those that are to be cached.
+    /// Lays out the blocks, with marks after those that are to be cached.
     fn lay_out(&mut self, items: Vec<Item<'a>>, automatic: Option<&CacheHint>) -> Vec<Content<'a>> {
         let mut layout = Layout::default();
         for Item { content, mark, place } in items {
@@ -164,14 +164,14 @@ impl<'a> Writer<'a> {
         layout.blocks
     }
 
-    /// One block; `None` if it has no form on this wire, which is then among the losses.
+    /// Writes one block. Returns `None`, and notes a loss, if it has no form on this wire.
     fn block(&mut self, block: &'a Block, place: Place, state: StateUse, role: Role) -> Option<Content<'a>> {
         let data = self.own(block.provider_data().unwrap_or(&NOTHING), place, state);
         let empty = wire::Block::default();
         Some(Tagged::Known(match block {
             Block::Text(text) => {
                 let is_inner = matches!(place, Place::Inner(..));
-                // A blank one is taken where it holds a cache point behind a document.
+                // A blank one is accepted if it has the cache mark after a document.
                 let holds_point = !text.text.is_empty() && self.mark(block, place).is_some();
                 if !is_inner && !holds_point && text.text.trim().is_empty() {
                     let why = "blank texts are refused; left out";
@@ -228,7 +228,7 @@ impl<'a> Writer<'a> {
                 wire::Block { tool_result: Some(result), ..empty }
             }
             Block::Other(other) => return self.other(other, place),
-            // They are in the losses already.
+            // They are already in the losses.
             Block::ProviderCall(_) | Block::ProviderResult(_) => return None,
         }))
     }
@@ -237,7 +237,7 @@ impl<'a> Writer<'a> {
         self.lose(LossCode::Media, what, place, format!("{why}; it is left out"));
     }
 
-    /// What this dialect left on a block, unless another provider of the same dialect did.
+    /// Returns what this dialect left on a block, unless another provider of the same dialect did.
     fn own(&mut self, data: &'a ProviderData, place: Place, state: StateUse) -> &'a ProviderData {
         if state == StateUse::Own {
             return data;
@@ -250,7 +250,7 @@ impl<'a> Writer<'a> {
         &NOTHING
     }
 
-    /// A block of a dialect's own. Others' are in the losses already.
+    /// Writes a block of a dialect's own. Those of other dialects are already in the losses.
     fn other(&mut self, other: &'a crate::Other, place: Place) -> Option<Content<'a>> {
         if other.dialect != DIALECT {
             return None;
@@ -283,13 +283,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What a tool answered: text, pictures and documents.
+    /// Writes a tool's result: text, pictures and documents.
     fn result_content(&mut self, result: &'a ToolResult, place: Place, state: StateUse) -> Vec<Content<'a>> {
         let mut written = Vec::with_capacity(result.content.len());
         for (index, block) in result.content.iter().enumerate() {
             let inner = place.inner(index);
             match block {
-                // A tool's pictures are a tool's, whichever message they are in.
+                // Pictures in a result are a tool's, whichever message they are in.
                 Block::Text(_) | Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::Other(_) => {
                     written.extend(self.block(block, inner, state, Role::Tool));
                 }
@@ -318,7 +318,7 @@ fn text_block<'a>(text: &'a str) -> Content<'a> {
     Tagged::Known(wire::Block { text: Some(text.into()), ..wire::Block::default() })
 }
 
-/// A text, with its citations where it has some.
+/// Writes a text, with its citations if it has any.
 fn write_text<'a>(text: &'a str, data: &'a ProviderData) -> wire::Block<'a> {
     let extra = extra(data);
     if extra.is_empty() {
@@ -334,7 +334,7 @@ fn write_thinking(thinking: &ThinkingBlock) -> wire::Block<'_> {
     let reasoning = match state("redacted_data") {
         Some(redacted) => Reasoning { redacted: Some(redacted), ..Reasoning::default() },
         None => {
-            // What came unsigned goes back unsigned.
+            // Unsigned thinking is sent back unsigned.
             let text = Some(Text(Cow::Borrowed(thinking.text.as_str())));
             let text = ReasoningText { text, signature: state("signature"), rest: extra(data).as_rest() };
             Reasoning { text: Some(text), ..Reasoning::default() }

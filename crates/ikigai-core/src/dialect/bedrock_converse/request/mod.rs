@@ -1,4 +1,4 @@
-//! Fitted requests to wire ones.
+//! Converts fitted requests to the wire.
 
 mod layout;
 mod media;
@@ -23,10 +23,10 @@ use super::{DIALECT, thinking};
 /// The fields for a model's own API.
 const ADDITIONAL: &str = "additionalModelRequestFields";
 
-/// Writes a request for a provider.
+/// Encodes a request for a provider.
 ///
 /// # Errors
-/// Never: what this API cannot carry is a loss.
+/// Never returns one: what this API cannot carry is a loss.
 pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequest, Error> {
     let request = fitted.request;
     let extra = extra(&request.provider_data);
@@ -49,17 +49,17 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequ
         losses.push(Loss::new(LossCode::NotInDialect, "metadata", "metadata", why));
     }
     let verb = if request.stream == Some(true) { "converse-stream" } else { "converse" };
-    // Amazon's ids have colons in them, which it wants escaped.
+    // Amazon's ids contain colons, which must be escaped.
     let path = format!("/model/{}/{verb}", segment(&request.model).replace(':', "%3A"));
     Ok(WireRequest { path, body: write_within(&body, fitted.bytes()), losses, ..WireRequest::default() })
 }
 
-/// The fields that this dialect left on something, to be put back.
+/// Returns the fields that this dialect left on something, to be written back.
 fn extra(data: &ProviderData) -> &Fields {
     data.part(DIALECT, Part::Extra)
 }
 
-/// The parameters of every model. A limit that nobody asked for is not sent: models differ much in theirs.
+/// Writes the parameters common to all models. A limit is only sent if requested: models differ widely in theirs.
 fn inference<'a>(fitted: &'a Fitted<'_>) -> Option<Inference<'a>> {
     let stop: Vec<Text<'_>> = fitted.stop.iter().map(|text| Text::from(text.as_str())).collect();
     let inference = Inference {
@@ -74,14 +74,14 @@ fn inference<'a>(fitted: &'a Fitted<'_>) -> Option<Inference<'a>> {
     (!says_nothing).then_some(inference)
 }
 
-/// The fields for the model's own API: ours, and over them those of the caller.
+/// Writes the fields for the model's own API: ours, merged with the caller's, which win.
 fn additional(fitted: &Fitted<'_>, extra: &Fields) -> Fields {
     let mut additional = Fields::default();
     thinking::write(fitted, &mut additional);
     match (fitted.target.rules.converse, fitted.top_k) {
         (ConverseFields::Nova, Some(top_k)) => additional.set("inferenceConfig", json!({"topK": top_k})),
         (ConverseFields::Anthropic, Some(top_k)) => additional.set("top_k", json!(top_k)),
-        // The others have no name for it, which `fit` knows.
+        // The others have no name for it, as `fit` knows.
         (ConverseFields::Nothing | ConverseFields::ReasoningEffort | ConverseFields::ReasoningConfig, _)
         | (_, None) => {}
     }
@@ -99,7 +99,7 @@ fn additional(fitted: &Fitted<'_>, extra: &Fields) -> Fields {
     additional
 }
 
-/// The form of the answer.
+/// Writes the format of the answer.
 fn format<'a>(fitted: &'a Fitted<'_>, losses: &mut Vec<Loss>) -> Option<Output<'a>> {
     let FittedFormat::Schema { format, name, description, schema, .. } = fitted.output_format.as_ref()? else {
         if matches!(fitted.output_format, Some(FittedFormat::Json)) {
@@ -119,9 +119,9 @@ fn format<'a>(fitted: &'a Fitted<'_>, losses: &mut Vec<Loss>) -> Option<Output<'
     Some(Output { text: Some(text), rest: Vec::new() })
 }
 
-/// The wish to cache what stands before it.
+/// Writes a mark to cache everything before it.
 fn cache_point(hint: &CacheHint) -> CachePoint<'static> {
-    // Five minutes is what there is without a word.
+    // Five minutes is the default.
     let ttl = hint.ttl.clone().filter(|ttl| ttl != "5m").map(|ttl| Text(Cow::Owned(ttl)));
     CachePoint { kind: Some("default".into()), ttl, rest: Vec::new() }
 }

@@ -1,4 +1,4 @@
-//! What goes where, and what is told.
+//! What goes where, and what is reported.
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ fn look() -> Tool {
     tool("look", json!({"type": "object", "properties": {}}), false)
 }
 
-/// A call and its result.
+/// Returns a call and its result.
 fn history() -> Vec<Message> {
     let call = ToolCall { id: "call_1".to_owned(), name: "look".to_owned(), ..ToolCall::default() };
     let result = ToolResult {
@@ -215,7 +215,7 @@ fn calls_need_their_tools() {
     assert_eq!(read(&wire)["toolConfig"], json!({"tools": [spec]}));
     assert_eq!(told(&wire).len(), 2, "{:?}", wire.losses);
 
-    // Without calls, tools that must not be called need not be there.
+    // Without calls in the conversation, tools that must not be called need not be declared.
     request.messages.truncate(1);
     request.tools = vec![look()];
     request.tool_choice = Some(ToolChoice::None);
@@ -227,7 +227,7 @@ fn calls_need_their_tools() {
     assert_eq!(read(&wire)["toolConfig"]["toolChoice"], json!({"any": {}}));
     assert!(told(&wire).join("").contains("one tool is called at a time"), "{:?}", wire.losses);
 
-    // A model that is not known to be forced is left the choice.
+    // A model not known to accept a forced tool keeps the choice.
     request.parallel_tool_calls = None;
     let wire = encode(LLAMA, request.clone());
     assert_eq!(read(&wire)["toolConfig"], json!({"tools": [spec]}));
@@ -367,7 +367,7 @@ fn a_cache_point_stands_before_documents_and_behind_results() {
     let point = json!({"cachePoint": {"type": "default"}});
     let sent = body(CLAUDE, request.clone());
     assert_eq!((&sent["messages"][2]["content"][1], &sent["toolConfig"]["tools"][1]), (&point, &point));
-    // Nova caches no tools.
+    // Nova does not cache tools.
     let wire = encode(NOVA, request);
     assert_eq!(read(&wire)["toolConfig"]["tools"].as_array().unwrap().len(), 1);
     assert_eq!((told(&wire).len(), wire.losses[0].place.as_str()), (1, "tools"));
@@ -390,7 +390,7 @@ fn thinking_goes_back_sealed_as_it_came() {
             {"text": "Yes."},
         ])
     );
-    // Nor does another model of the same provider get what nobody signed.
+    // Nor does another model of the same provider get unsigned thinking.
     let mut unsigned = request.clone();
     let mut thought = ThinkingBlock { text: "Hm.".to_owned(), ..ThinkingBlock::default() };
     thought.provider_data.set_part(CONVERSE, Part::Shape, "unsigned", true);
@@ -434,7 +434,7 @@ fn fields_of_converse_itself_go_through() {
     assert_eq!(read(&wire)["guardrailConfig"], guard);
     assert_eq!(read(&wire)["additionalModelRequestFields"], json!({"x": 1}));
     assert_eq!(told(&wire), ["provider_data at provider_data: only anthropic knows container; left out"]);
-    // The caller's fields join those of the model's thinking.
+    // The caller's fields are merged with those of the model's thinking.
     request.provider_data.remove_part(Dialect::Anthropic, Part::Extra, "container");
     let more = json!({"output_config": {"y": 2}, "anthropic_beta": ["b"]});
     request.provider_data.set_part(CONVERSE, Part::Extra, "additionalModelRequestFields", more);
@@ -453,7 +453,7 @@ fn blocks_and_tools_of_converse_itself_go_through() {
     request.tools = vec![Tool::other(other(system.clone()))];
     let sent = body(NOVA, request);
     assert_eq!((&sent["messages"][0]["content"][1], &sent["toolConfig"]["tools"]), (&video, &json!([system])));
-    // What came in pieces that nobody can put together cannot be sent.
+    // Pieces that nobody can put together cannot be sent.
     let pieces = other(json!({"start": {"image": {}}, "deltas": []}));
     let wire = encode(NOVA, asks(vec![text("See."), Block::Other(pieces)]));
     assert_eq!((read(&wire)["messages"][0]["content"].clone(), told(&wire).len()), (json!([{"text": "See."}]), 1));

@@ -1,4 +1,4 @@
-//! Tools and the choice among them.
+//! Tools and tool choice.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::{Loss, LossCode, ToolChoice};
 use super::super::wire::{Schema, Tool, ToolConfig, ToolSpec};
 use super::{cache_point, extra};
 
-/// The tools that are offered; `None` if there are none, or none may be called. `called` are those of the calls in the
+/// Writes the tools. Returns `None` if there are none, or none may be called. `called` are the tools of calls in the
 /// conversation, which must be declared.
 pub(super) fn write<'a>(fitted: &'a Fitted<'_>, called: &[&'a str], losses: &mut Vec<Loss>) -> Option<ToolConfig<'a>> {
     let forbidden = fitted.tool_choice == Some(ToolChoice::None);
@@ -43,7 +43,7 @@ pub(super) fn write<'a>(fitted: &'a Fitted<'_>, called: &[&'a str], losses: &mut
     (!tools.is_empty()).then_some(ToolConfig { tools: Some(tools), choice, rest: Vec::new() })
 }
 
-/// A tool, and the wish to cache up to it behind it.
+/// Writes a tool, followed by its cache mark, if any.
 fn write_tool<'a>(tool: &'a FittedTool<'_>, fitted: &'a Fitted<'_>, tools: &mut Vec<Raw<'a>>) {
     let (function, index, name, parameters, strict) = match tool {
         FittedTool::Function { function, index, name, parameters, strict } => {

@@ -25,18 +25,18 @@ pub(super) enum Open {
         index: usize,
         signature: String,
     },
-    /// Thinking that nobody can read.
+    /// Redacted thinking.
     Redacted {
         index: usize,
         bytes: Vec<u8>,
     },
     Call {
         index: usize,
-        /// The arguments that came with the start; they count if none follow.
+        /// The arguments from the start event; used if no others follow.
         input: Option<Json>,
         text: String,
     },
-    /// A block of the wire's own, held back until it is whole.
+    /// A block of the wire's own, held back until it is complete.
     Own(Pieces),
 }
 
@@ -46,7 +46,7 @@ impl Weigh for Open {
             Open::Text { citations, .. } => citations.weight(),
             Open::Thinking { signature, .. } => signature.weight(),
             Open::Redacted { bytes, .. } => bytes.len(),
-            // What came in pieces is counted with its events.
+            // Pieces are counted with their events.
             Open::Call { input, .. } => input.weight(),
             Open::Own(pieces) => pieces.weight(),
         }
@@ -54,7 +54,7 @@ impl Weigh for Open {
 }
 
 impl Open {
-    /// Its place in the answer; a block that is held back has none yet.
+    /// Returns its index in the answer; a block that is held back has none yet.
     fn index(&self) -> Option<usize> {
         match self {
             Open::Text { index, .. }
@@ -70,7 +70,7 @@ impl Decoder {
     pub(super) fn block_start(&mut self, event: wire::Event<'_>, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         let wire = event.index.unwrap_or_default();
         self.block_stop(wire, out);
-        // Without a word about it, the first piece tells what the block is.
+        // Without further information, the first piece shows the kind of block.
         let Some(start) = event.start else { return Ok(Seen::Known) };
         let Some(object) = start.to::<Object<'_>>() else { return Ok(Seen::Unknown(None)) };
         if object.0.is_empty() {
@@ -156,7 +156,7 @@ impl Decoder {
         Ok(Seen::Known)
     }
 
-    /// The open text with this number; one is opened if there is none.
+    /// Returns the open text block with this index, opening it if necessary.
     fn open_text(&mut self, wire: u64, out: &mut Vec<Event>) -> usize {
         if let Some(Open::Text { index, .. }) = self.open.get(&wire) {
             return *index;
@@ -182,7 +182,7 @@ impl Decoder {
         }
     }
 
-    /// A piece of thinking. Is it one that is known?
+    /// Adds a piece of thinking. Returns whether it is of a known kind.
     fn thinking(&mut self, wire: u64, piece: ReasoningDelta<'_>, out: &mut Vec<Event>) -> bool {
         if let Some(redacted) = piece.redacted {
             let bytes = STANDARD.decode(redacted.as_str());
@@ -203,7 +203,7 @@ impl Decoder {
             if let Some(text) = piece.text.filter(|text| !text.as_str().is_empty()) {
                 out.push(Event::ThinkingDelta { index: *index, text: text.into_string() });
             }
-            // There is one for a block; a later one replaces it.
+            // A block has one; a later one replaces it.
             if let Some(last) = piece.signature.filter(|last| !last.as_str().is_empty()) {
                 *signature = last.into_string();
             }

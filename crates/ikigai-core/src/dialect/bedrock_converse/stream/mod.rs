@@ -1,7 +1,7 @@
-//! Streams: the events of one answer to canonical ones.
+//! Streams: from the events of one answer to canonical ones.
 //!
-//! Text and thinking are not announced: their first piece opens the block. The end is held back until the counts behind
-//! it have come, or the bytes are over.
+//! Text and thinking are not announced: their first piece opens the block. The end is held back until the counts after
+//! it have arrived, or the bytes end.
 
 mod blocks;
 pub(super) mod own;
@@ -22,25 +22,25 @@ use self::blocks::Open;
 use super::response::{finish, kept};
 use super::{DIALECT, content, error, usage, wire};
 
-/// Reads the events of one answer.
+/// The reader of one answer's events.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     ids: Ids,
     limits: Limits,
     stage: Stage,
-    /// The open blocks by the wire's numbers.
+    /// The open blocks, by index on the wire.
     open: BTreeMap<u64, Open>,
-    /// How many blocks have opened.
+    /// How many blocks have been opened.
     opened: usize,
     has_calls: bool,
-    /// Why the answer ended.
+    /// The provider's stop reason.
     word: Option<String>,
     counts: Option<Fields>,
-    /// What else the end says.
+    /// The other fields of the end.
     rest: Fields,
 }
 
-/// How far a stream is.
+/// How far a stream has got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Before,
@@ -64,7 +64,7 @@ impl Decoder {
         }
     }
 
-    /// The start, if it has not been given yet.
+    /// Writes the start, if that has not been done yet.
     fn begin(&mut self, provider_data: ProviderData, out: &mut Vec<Event>) {
         if self.stage == Stage::Before {
             self.stage = Stage::Within;
@@ -72,7 +72,7 @@ impl Decoder {
         }
     }
 
-    /// What the end says, piece by piece.
+    /// Keeps the fields of the end, event by event.
     fn keep(&mut self, mut event: wire::Event<'_>) {
         let counts = event.usage.as_ref().and_then(Raw::to::<Fields>);
         if counts.is_some() {
@@ -96,7 +96,7 @@ impl Decoder {
         out.push(Event::Done { finish_reason, provider_data });
     }
 
-    /// The provider's own failure. As the very first event it stands for a failed HTTP answer.
+    /// Reads the provider's own failure. As the very first event it replaces a failed HTTP answer.
     fn failed(&self, name: &str, payload: &RawValue) -> Fault {
         let mut failure = error::from_event(name, &Json::copy(payload));
         if self.stage == Stage::Before {
@@ -125,7 +125,7 @@ impl ReadFrames for Decoder {
             return Ok(Seen::Whole);
         }
         let (name, payload) = match (object.0.as_slice(), name) {
-            // As the API's union has it.
+            // In the form of the API's union.
             ([(key, payload)], name) if name.is_none_or(|name| name == key) => (key.clone(), payload.as_ref()),
             (_, Some(name)) => (Cow::Borrowed(name), whole),
             (_, None) => return Ok(Seen::Unknown(None)),
@@ -160,7 +160,7 @@ impl ReadFrames for Decoder {
     }
 
     fn end(&mut self, out: &mut Vec<Event>) -> Result<(), Fault> {
-        // An end without counts is an end.
+        // An end without counts is still an end.
         if self.stage != Stage::Stopped {
             return Err(Fault::CutOff);
         }

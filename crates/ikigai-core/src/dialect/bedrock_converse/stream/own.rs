@@ -14,18 +14,18 @@ pub(super) struct Pieces {
 
 impl Weigh for Pieces {
     fn weight(&self) -> usize {
-        // They are read again and put together at the end.
+        // They are read again and assembled at the end.
         3 * (self.start.weight() + self.deltas.weight())
     }
 }
 
 impl Pieces {
-    /// A block that was announced.
+    /// Creates a block that was announced.
     pub(super) fn begun(start: Json) -> Self {
         Pieces { start: Some(start), deltas: Vec::new() }
     }
 
-    /// A block whose first piece this is.
+    /// Creates a block from its first piece.
     pub(super) fn of(delta: Json) -> Self {
         Pieces { start: None, deltas: vec![delta] }
     }
@@ -34,7 +34,7 @@ impl Pieces {
         self.deltas.push(delta);
     }
 
-    /// The block: whole where it is known how its pieces go together, else with its pieces as they came.
+    /// Returns the block: complete if it is known how to join its pieces, otherwise with its pieces as received.
     pub(super) fn into_whole(mut self) -> Json {
         if let (None, [_]) = (&self.start, self.deltas.as_slice()) {
             return self.deltas.pop().unwrap_or_default();
@@ -50,8 +50,8 @@ impl Pieces {
         pieces.into()
     }
 
-    /// The pieces put together: the arguments of a call and the content of a result are one behind the other, and other
-    /// fields must not come twice.
+    /// Joins the pieces: the arguments of a call and the content of a result are concatenated, and other fields must
+    /// not be repeated.
     fn joined(&self) -> Option<Json> {
         let (mut kind, mut whole) = (None, Fields::default());
         let (mut input, mut content): (Option<String>, Option<Vec<Json>>) = (None, None);
@@ -88,7 +88,7 @@ impl Pieces {
     }
 }
 
-/// Whether a block is only the pieces that it came in, which cannot be sent.
+/// Whether a block is only its pieces as received, which cannot be sent.
 pub(in super::super) fn is_in_pieces(block: &Json) -> bool {
     block.to::<Fields>().is_ok_and(|fields| fields.get("deltas").is_some())
 }

@@ -1,4 +1,4 @@
-//! Streams that are odd, and those that are not.
+//! Odd streams, and normal ones.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,7 @@ use crate::{Block, Dialect, Error, ErrorKind, Event, FinishReason, Limits, Part}
 
 const CONVERSE: Dialect = Dialect::BedrockConverse;
 
-/// The failure that a stream ends with.
+/// Returns the failure that a stream ends with.
 fn failure(events: &[Event]) -> &Error {
     match events.last() {
         Some(Event::Error { error }) => error,
@@ -51,7 +51,7 @@ fn what_only_converse_knows_is_kept() {
     let image = start(json!({"image": {"format": "png"}}));
     let whole = json!({"image": {"format": "png", "source": {"bytes": "aaaa"}}});
     assert_eq!(own(&[image.clone(), source(), stop(0)]), whole);
-    // How two pieces of one field go together is not known.
+    // It is unknown how two pieces of one field are joined.
     let pieces = json!({"start": {"image": {"format": "png"}}, "deltas": [source().1["delta"], source().1["delta"]]});
     assert_eq!(own(&[image, source(), source(), stop(0)]), pieces);
     let server = json!({"toolUse": {"toolUseId": "t", "name": "n", "type": "server_tool_use"}});
@@ -140,7 +140,7 @@ fn blocks_that_are_held_back_count_as_open() {
     assert_eq!(failure(&events).code.as_deref(), Some("limit_reached"));
 }
 
-/// Pieces in any order: nothing panics, the grammar holds, and the answer ends.
+/// Pieces in any order: nothing panics, the grammar is obeyed, and the answer ends.
 #[test]
 fn no_order_of_events_is_too_odd() {
     let members = [

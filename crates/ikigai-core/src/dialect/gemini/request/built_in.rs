@@ -1,4 +1,4 @@
-//! The tools that this API runs, as it is asked for them.
+//! Requests for the tools that this API runs.
 
 use serde_json::{Map, Value, json};
 
@@ -6,8 +6,8 @@ use crate::dialect::hosted::{Asked, domains, number, say};
 use crate::provider::GeminiQuirks;
 use crate::{BuiltIn, CodeExecution, FileSearch, Json, WebFetch, WebSearch};
 
-/// The tool that an entry asks for, and the names of its fields that are understood. An entry with more than one is kept
-/// as it is.
+/// Reads a tool's entry, and returns it with the names of the fields that are understood. Returns `None` for an entry
+/// with more than one tool, which is kept unchanged.
 pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
     let object = data.value().as_object()?;
     let mut members = object.iter().filter(|(_, member)| !member.is_null());
@@ -41,7 +41,7 @@ pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
     })
 }
 
-/// What asks for a tool.
+/// Writes the request for a tool.
 pub(crate) fn write(tool: &BuiltIn, quirks: &GeminiQuirks) -> Option<Asked> {
     let mut asked = Asked::default();
     let entry: Value = match tool {

@@ -1,6 +1,6 @@
-//! `generationConfig`: sampling, limits, the form of the answer, thinking.
+//! `generationConfig`: sampling, limits, the format of the answer, thinking.
 //!
-//! What a client wrote is kept whole in the shape, and is written again while it says what the request says.
+//! A client's settings are kept whole in the shape, and written back while they match the request.
 
 use super::super::leftovers::{Kept, Leftovers};
 use super::super::wire::{Config, Format, OneOrMany};
@@ -27,7 +27,7 @@ pub(super) fn decode(
 ) -> Result<(), Error> {
     shape.push(WRITTEN, Raw::of(&config).into_json());
     read(&mut config, request)?;
-    // What is left of the form is this dialect's own.
+    // Any remaining format is this dialect's own.
     left.take_inner(CONFIG, config.leftovers());
     Ok(())
 }
@@ -66,7 +66,7 @@ fn as_float(text: &str) -> Option<f64> {
     text.trim_matches('"').parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// The form of the answer. Enumerations and the like are this dialect's own, and stay where they are.
+/// Reads the format of the answer. Enumerations and the like are this dialect's own, and stay where they are.
 fn read_format(config: &mut Config<'_>) -> Option<OutputFormat> {
     if let Some(format) = config.format.as_ref().and_then(|format| union(format.text())) {
         config.format = None;
@@ -87,7 +87,7 @@ fn read_format(config: &mut Config<'_>) -> Option<OutputFormat> {
     Some(format)
 }
 
-/// The API holds the model to a schema, always.
+/// Makes a schema format. The API always holds the model to a schema.
 fn held_to(schema: crate::Json) -> OutputFormat {
     let provider_data = ProviderData::default();
     OutputFormat::JsonSchema(JsonSchemaFormat {
@@ -99,7 +99,7 @@ fn held_to(schema: crate::Json) -> OutputFormat {
     })
 }
 
-/// The union: a list of `{"text": {"mimeType": …, "schema": …}}`, or one of them.
+/// Reads the union: a list of `{"text": {"mimeType": …, "schema": …}}`, or a single one.
 fn union(format: &str) -> Option<OutputFormat> {
     let formats: OneOrMany<Format<'_>> = read_str(format).ok()?;
     let mut formats = formats.into_iter();
@@ -112,7 +112,7 @@ fn union(format: &str) -> Option<OutputFormat> {
     }
 }
 
-/// Writes the settings; `None` if there are none.
+/// Writes the settings. Returns `None` if there are none.
 pub(super) fn encode<'a>(
     fitted: &'a Fitted<'_>,
     kept: &Kept<'a>,
@@ -134,7 +134,7 @@ pub(super) fn encode<'a>(
     Ok((Raw::of(&config).text() != "{}").then_some(config))
 }
 
-/// Whether the settings say what a request says.
+/// Whether the settings match a request.
 fn says(config: &Config<'_>, request: &Request) -> bool {
     let mut said = Request::default();
     let wanted = Request {
@@ -153,8 +153,8 @@ fn says(config: &Config<'_>, request: &Request) -> bool {
     read(&mut config.clone(), &mut said).is_ok() && said == wanted
 }
 
-/// The settings in our own writing. Of those that a client wrote, thinking stays as it is where it can, and a schema in the
-/// field that it was in.
+/// Writes the settings in our own form. Of a client's settings, thinking is kept if possible, and a schema stays in its
+/// field.
 fn ours<'a>(
     fitted: &'a Fitted<'_>,
     written: Option<&Config<'a>>,

@@ -1,4 +1,4 @@
-//! A client's request to a [`Request`].
+//! Converts a client's request to a [`Request`].
 
 use super::super::leftovers::Leftovers;
 use super::super::wire::{Body, OneOrMany, System, ToolConfig};
@@ -9,17 +9,17 @@ use crate::server::unescape;
 use crate::wire::Incoming;
 use crate::{Block, Error, Fields, Json, Limits, Part, Request};
 
-/// In the shape: the model as asked for. While the request still names it, the request is written as it was.
+/// In the shape: the requested model. While the request still names it, the request is written as it was.
 pub(super) const MODEL: &str = "model";
-/// In the shape: the body named the model, in these words.
+/// In the shape: the model's name in the body.
 pub(super) const BODY_MODEL: &str = "body_model";
 /// In the shape: `contents` was `one` object in place of a list, or an `empty` list.
 pub(super) const CONTENTS: &str = "contents";
-/// In the shape: `systemInstruction` was a `text`, or its parts were `one` object; or the whole object, where it had no
+/// In the shape: `systemInstruction` was a `text`, or its parts were `one` object; or the whole object, if it had no
 /// parts.
 pub(super) const SYSTEM: &str = "system";
 
-/// Reads a request.
+/// Decodes a request.
 pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<Request, Error> {
     let mut body: Body<'_> = read_request(incoming.body, limits)?;
     let mut request = Request::default();
@@ -68,14 +68,14 @@ fn model(path: Option<&str>, named: Option<Text<'_>>, request: &mut Request, sha
     }
 }
 
-/// The model and the method of `…/models/{model}:{method}?…`. Names may hold colons and slashes themselves, and any of it
-/// may be escaped.
+/// Splits `…/models/{model}:{method}?…` into the model and the method. Names may contain colons and slashes, and any of
+/// it may be escaped.
 fn split_path(path: &str) -> Option<(String, String)> {
     let path = unescape(path.split(['?', '#']).next()?)?;
     let (resource, method) = path.rsplit_once(':')?;
     let name = match resource.split_once("/models/").or_else(|| Some(("", resource.strip_prefix("models/")?))) {
         Some((_, model)) => model,
-        // A tuned model or an endpoint: its kind is part of its name.
+        // For a tuned model or an endpoint, the kind is part of the name.
         None => {
             let kind = ["tunedModels/", "endpoints/"].into_iter().find_map(|kind| resource.find(kind));
             resource.get(kind?..)?

@@ -16,7 +16,7 @@ fn written(request: &Request) -> Sent {
     encode_request(request, &Target { provider: "google", quirks: &quirks, rules: &rules, facts: None }).unwrap()
 }
 
-/// Reads a body and checks that it comes back.
+/// Reads a body and checks that it is written back.
 pub(super) fn round(body: Value) -> Request {
     let request = read(body.clone()).unwrap();
     let wire = written(&request);
@@ -178,7 +178,7 @@ fn without_a_path_the_body_may_name_the_model() {
     let target = Target { provider: "google", quirks: &quirks, rules: &rules, facts: None };
     let error = encode_request(&nameless, &target).unwrap_err();
     assert_eq!((nameless.model.as_str(), error.message.as_str()), ("", "the request names no model; set `model`"));
-    // Another model: the name in the body would be a lie.
+    // Another model: the name in the body would be wrong.
     let mut request = decode_request(None, &json!({"model": "m"})).unwrap();
     request.model = "n".to_owned();
     assert_eq!(written(&request).body, json!({"contents": []}));
@@ -290,7 +290,7 @@ fn schemas_of_the_subset_are_read_as_json_schema() {
         request.tools[0].as_function().unwrap().parameters,
         json!({"type": "object", "properties": {"n": {"type": ["integer", "null"]}}, "required": ["n"]}),
     );
-    // Changed by the caller: written anew, in the field that the client used.
+    // Changed by the caller: rewritten, in the field that the client used.
     let mut changed = request;
     if let crate::Tool::Function(function) = &mut changed.tools[0] {
         function.parameters = json!({"type": "object", "properties": {"m": {"type": ["string", "null"]}}}).into();

@@ -1,4 +1,4 @@
-//! A fitted request to what goes over the wire.
+//! Converts a fitted request to the wire.
 
 use super::super::leftovers::Kept;
 use super::super::wire::{Body, Content, OneOrMany, Part, System, ToolConfig};
@@ -11,10 +11,10 @@ use crate::json::wire::{Rest, Text, write_within};
 use crate::wire::{ToolNames, WireRequest};
 use crate::{Block, BlockKind, Error, Limits, Loss, LossCode, Part as DataPart, Request};
 
-/// The objects inside a request whose unknown fields are kept below their names.
+/// The objects inside a request whose unknown fields are kept under their names.
 const OBJECTS: [&str; 3] = ["systemInstruction", "toolConfig", "generationConfig"];
 
-/// Writes a request.
+/// Encodes a request.
 pub(crate) fn encode_request(fitted: &Fitted<'_>, limits: &Limits) -> Result<WireRequest, Error> {
     let request = fitted.request;
     let as_it_came = fitted.spelling == Spelling::AsItCame;
@@ -59,7 +59,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, limits: &Limits) -> Result<Wir
     })
 }
 
-/// `/models/{model}:{method}`, below a base URL that ends in the version. Streams are always asked for as events.
+/// Returns `/models/{model}:{method}`, for a base URL that ends in the version. Streams are requested as events.
 fn path(request: &Request) -> Result<String, Error> {
     let model = request.model.as_str();
     if model.split('/').any(|segment| segment == "." || segment == "..") {
@@ -67,7 +67,7 @@ fn path(request: &Request) -> Result<String, Error> {
     }
     let own_kind = ["models/", "tunedModels/", "endpoints/"].iter().any(|kind| model.starts_with(kind));
     let method = if request.stream == Some(true) { "streamGenerateContent?alt=sse" } else { "generateContent" };
-    // The kind is a part of the path, and the name another one, whatever stands in it.
+    // The kind is one path segment and the name another, whatever it contains.
     let (kind, name) = model.split_once('/').filter(|_| own_kind).unwrap_or(("models", model));
     let mut path = format!("/{kind}/{}", segment(name));
     path.push(':');
@@ -118,12 +118,12 @@ fn system<'a>(fitted: &'a Fitted<'_>, kept: &Kept<'a>, losses: &mut Vec<Loss>) -
     }
 }
 
-/// An explicit cache: what is in it must not be in the request as well. One that was made for another model is of no use.
+/// Applies an explicit cache, whose content must not also be in the request. Another model's cache is useless.
 fn use_cache(fitted: &Fitted<'_>, body: &mut Body<'_>, rest: &mut Rest<'_>, losses: &mut Vec<Loss>) {
     let Some(place) = rest.iter().position(|(name, _)| name == "cachedContent" || name == "cached_content") else {
         return;
     };
-    // A request that was read, and that does not go out as it came, was written for another model.
+    // A request that was decoded, but is not sent on unchanged, was written for another model.
     if fitted.request.provider_data.part(DIALECT, DataPart::Shape).get(MODEL).is_some() {
         rest.remove(place);
         let why = "a cache belongs to the model that it was made for; it is left out";
@@ -137,7 +137,7 @@ fn use_cache(fitted: &Fitted<'_>, body: &mut Body<'_>, rest: &mut Rest<'_>, loss
     }
 }
 
-/// What the API has no field for.
+/// Notes what the API has no field for.
 fn unsaid(request: &Request, losses: &mut Vec<Loss>) {
     if !request.metadata.is_empty() {
         let names: Vec<&str> = request.metadata.keys().map(String::as_str).collect();

@@ -18,7 +18,7 @@ pub(super) fn encoded(request: &Request) -> Sent {
     encoded_with(request, &Quirks::default()).unwrap()
 }
 
-/// The body and the places of what was lost, with a mark on what is only worth knowing.
+/// Returns the body and the places of losses, with a mark on mere notes.
 pub(super) fn sent(request: &Request) -> (Value, Vec<String>) {
     let wire = encoded(request);
     (wire.body, told(wire.losses))
@@ -147,7 +147,7 @@ fn forms_of_the_answer() {
         config(OutputFormat::JsonSchema(JsonSchemaFormat::new("n", schema.clone()))),
         Some(json!({"responseMimeType": "application/json", "responseJsonSchema": schema})),
     );
-    // Beside functions only from Gemini 3 on.
+    // Next to functions only from Gemini 3 on.
     let with_tool = |model: &str| {
         let request = Request::new(model)
             .user("x")
@@ -256,7 +256,7 @@ fn everything_else_is_told() {
     );
 }
 
-/// A client's request, read.
+/// Reads a client's request.
 fn read(body: Value) -> Request {
     decode_request(Some("/v1beta/models/gemini-2.5-flash:generateContent"), &body).unwrap()
 }

@@ -1,8 +1,8 @@
 //! The conversation: contents to messages, and messages to contents.
 //!
-//! The rules of the API: two roles; all results to one turn of the model in one content, in the order of its calls and
-//! without anything else; no empty contents; a signature on the first call of every step of the current turn where the
-//! model asks for that.
+//! The rules of the API: two roles; all results for one turn of the model in one content, in the order of its calls and
+//! without anything else; no empty contents; a signature on the first call of every step of the current turn if the
+//! model requires it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,9 +20,9 @@ use crate::{
     Role, ToolCall,
 };
 
-/// In a message's shape: the role as written, `null` where there was none.
+/// In a message's shape: the role as written, `null` if there was none.
 const ROLE: &str = "role";
-/// In a message's shape: how its parts were written, where not as a list with something in it: `one`, `flat`, `empty`.
+/// In a message's shape: how its parts were written, if not as a non-empty list: `one`, `flat`, `empty`.
 const PARTS: &str = "parts";
 
 /// Reads the contents.
@@ -77,14 +77,14 @@ fn message(mut content: Content<'_>, index: usize) -> Result<Message, Error> {
     Ok(message)
 }
 
-/// A part that stands directly in a content, as the earliest documents had it.
+/// Takes a part that is directly in a content, as in the earliest documents.
 fn flat(rest: &mut Rest<'_>) -> Option<Json> {
     const MEMBERS: [&str; 5] = ["text", "functionCall", "functionResponse", "function_call", "function_response"];
     let is_part = rest.iter().any(|(name, raw)| MEMBERS.contains(&name.as_ref()) && raw.get() != "null");
     is_part.then(|| Json::from(keep(std::mem::take(rest))))
 }
 
-/// The block of a part that a client wrote.
+/// Reads a client's part as a block.
 pub(super) fn block(part: Part<'_>, place: impl Display) -> Result<Block, Error> {
     match content::fault(&part) {
         Some(fault) => Err(refuse(place, fault)),
@@ -92,7 +92,7 @@ pub(super) fn block(part: Part<'_>, place: impl Display) -> Result<Block, Error>
     }
 }
 
-/// The role on the wire.
+/// Returns the role on the wire.
 fn usual_role(role: Role) -> &'static str {
     match role {
         Role::Assistant => "model",
@@ -100,7 +100,7 @@ fn usual_role(role: Role) -> &'static str {
     }
 }
 
-/// Who speaks: a content with nothing but results is the tools'. `None` for a role that nobody knows.
+/// Returns the role: a content of only results is the tools'. `None` for an unknown role.
 fn role(written: Option<&str>, blocks: &[Block]) -> Option<Role> {
     match written {
         None | Some("user" | "function" | "tool") => {
@@ -116,7 +116,7 @@ fn role(written: Option<&str>, blocks: &[Block]) -> Option<Role> {
     }
 }
 
-/// Writes the contents, with a loss for what has no place in them.
+/// Writes the contents, with a loss for anything that has no place in them.
 pub(super) fn encode<'a>(fitted: &'a Fitted<'_>, losses: &mut Vec<Loss>) -> Result<Vec<Content<'a>>, Error> {
     let mut writer = Writer { fitted, losses, calls: HashMap::new() };
     match fitted.spelling {
@@ -135,9 +135,9 @@ pub(super) struct Writer<'a, 'l> {
 #[derive(Clone, Copy)]
 pub(super) struct Called<'a> {
     pub(super) name: &'a str,
-    /// Its id as it is on the wire.
+    /// Its id on the wire.
     pub(super) id: Option<&'a str>,
-    /// Its place among all calls.
+    /// Its index among all calls.
     pub(super) order: usize,
 }
 
@@ -148,12 +148,12 @@ enum Speaker {
     Results,
 }
 
-/// A content in the making.
+/// A content being assembled.
 struct Turn<'a> {
     speaker: Speaker,
-    /// The first message in it.
+    /// The index of its first message.
     message: usize,
-    /// The parts, each with the order of the call that it answers where it answers one.
+    /// The parts, each with the index of the call that it answers, if any.
     parts: Vec<(usize, Part<'a>)>,
 }
 
@@ -167,7 +167,7 @@ impl<'a> Turn<'a> {
 }
 
 impl<'a> Writer<'a, '_> {
-    /// One content for one message, as a client of this dialect wrote it.
+    /// Writes one content for one message, in its original form.
     fn as_it_came(&mut self, fitted: &'a FittedMessage<'a>) -> Result<Content<'a>, Error> {
         let mut parts = Vec::with_capacity(fitted.content.len());
         for block in &fitted.content {
@@ -199,11 +199,11 @@ impl<'a> Writer<'a, '_> {
         Ok(content)
     }
 
-    /// The contents for a conversation from anywhere.
+    /// Writes the contents for a conversation from anywhere.
     fn turns(&mut self) -> Result<Vec<Content<'a>>, Error> {
         let fitted = self.fitted;
         let mut turns: Vec<Turn<'a>> = Vec::with_capacity(fitted.messages.len() + 1);
-        // What came out of results and follows them, once all results to a turn are there.
+        // Media from results, which follow once all results for a turn are there.
         let mut moved = Vec::new();
         for message in &fitted.messages {
             self.message_losses(message);
@@ -236,7 +236,7 @@ impl<'a> Writer<'a, '_> {
         self.losses.push(Loss::new(code, what, place.to_string(), why));
     }
 
-    /// Fields of a content have no place where contents are made anew.
+    /// Notes the fields of contents, which have no place in rewritten ones.
     fn message_losses(&mut self, fitted: &FittedMessage<'_>) {
         let names: Vec<&str> = fitted.message.provider_data.part(DIALECT, DataPart::Extra).names().collect();
         if !names.is_empty() {
@@ -245,7 +245,7 @@ impl<'a> Writer<'a, '_> {
         }
     }
 
-    /// The parts of a block that is not a result.
+    /// Returns the parts of a block that is not a result.
     fn parts(&mut self, block: &'a Block, fitted: &'a FittedBlock<'a>) -> Vec<Part<'a>> {
         let spelling = self.fitted.spelling;
         let mut parts = match block {
@@ -263,7 +263,7 @@ impl<'a> Writer<'a, '_> {
             Block::Thinking(thinking) => content::texts(&thinking.text, BlockKind::Thinking, &thinking.provider_data),
             Block::Image(_) | Block::Audio(_) | Block::Document(_) => self.media(block, fitted.place),
             Block::ToolCall(call) => vec![self.call(call, fitted.place)],
-            // Results go their own way.
+            // Results are handled separately.
             Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => Vec::new(),
             Block::Other(other) => {
                 let mut part = content::whole(other);
@@ -280,7 +280,7 @@ impl<'a> Writer<'a, '_> {
         parts
     }
 
-    /// The signature that goes with a block.
+    /// Returns the signature to send with a block.
     pub(super) fn signature(&self, fitted: &'a FittedBlock<'a>) -> Option<Cow<'a, str>> {
         let data = fitted.block.provider_data()?;
         let own = state::own_signature(data).filter(|_| fitted.state == StateUse::Own);
@@ -316,8 +316,8 @@ impl<'a> Writer<'a, '_> {
         }
     }
 
-    /// Puts the documented dummy on the first call of each step of the current turn that has no signature. The turn
-    /// began with the last thing that the user said.
+    /// Puts the documented dummy on the first call of each step of the current turn if it has no signature. The turn
+    /// began with the user's last message.
     fn sign_current_turn(&mut self, turns: &mut [Turn<'a>]) {
         let start = turns.iter().rposition(|turn| turn.speaker == Speaker::User).map_or(0, |place| place + 1);
         for turn in turns.iter_mut().skip(start).filter(|turn| turn.speaker == Speaker::Model) {
@@ -332,7 +332,7 @@ impl<'a> Writer<'a, '_> {
     }
 }
 
-/// Adds parts to the conversation. The model's messages in a row are one turn, and so are results.
+/// Adds parts to the conversation. Consecutive messages of the model are one turn, and so are consecutive results.
 fn add<'a>(turns: &mut Vec<Turn<'a>>, speaker: Speaker, message: usize, parts: Vec<(usize, Part<'a>)>) {
     if parts.is_empty() {
         return;

@@ -134,7 +134,7 @@ fn calls_without_a_signature_get_the_dummy_in_the_current_turn_alone() {
     let dummy = json!("skip_thought_signature_validator");
     assert_eq!(signatures, [Value::Null, Value::Null, dummy.clone(), Value::Null, dummy, Value::Null]);
     assert_eq!(losses, ["(thinking at messages[5])", "(thinking at messages[7])"]);
-    // A model that does not ask for them is sent none.
+    // A model that does not require them is sent none.
     let mut request = request;
     request.model = OLD.to_owned();
     assert!(!encoded(&request).body.to_string().contains("skip_thought"));
@@ -232,7 +232,7 @@ fn pictures_in_results_go_inside_or_behind() {
         ],
     );
     assert_eq!(losses, ["tool_result at messages[2].content[0].content[1]"]);
-    // Sounds go behind everywhere.
+    // Audio moves after the results on every model.
     let sound = Block::Audio(crate::Audio {
         source: Source::Base64 { media_type: "audio/wav".into(), data: "AAAA".into() },
         cache: None,
@@ -251,7 +251,7 @@ fn pictures_in_results_go_inside_or_behind() {
         ],
     );
     assert_eq!(losses, ["tool_result at messages[2].content[0].content[1]"]);
-    // Results in messages of their own stay together all the same.
+    // Results in separate messages still stay together.
     let request = Request::new(OLD)
         .user("Go")
         .assistant([call("c", "f"), call("d", "g")])

@@ -1,8 +1,7 @@
 //! Requests.
 //!
-//! `messages.rs` has the contents and `results.rs` the tool results in them, `pairing.rs` gives calls and results without
-//! ids theirs, `tools.rs` has the tools
-//! and the choice among them, `config.rs` the generation settings.
+//! `messages.rs` has the contents and `results.rs` the tool results in them, `pairing.rs` gives ids to calls and
+//! results without any, `tools.rs` has the tools and the tool choice, `config.rs` the generation settings.
 
 pub(crate) mod built_in;
 mod config;
@@ -20,7 +19,7 @@ use crate::Error;
 pub(crate) use decode::decode_request;
 pub(crate) use encode::encode_request;
 
-/// A request that cannot be what it says, with the place.
+/// Returns the error for an invalid request, with the place.
 fn refuse(place: impl Display, fault: &str) -> Error {
     Error::invalid_param(place.to_string(), format!("{place}: {fault}"))
 }

@@ -1,4 +1,4 @@
-//! Ids for calls and results that came without.
+//! Ids for calls and results without any.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
@@ -9,8 +9,8 @@ use super::super::result::NAME;
 use crate::wire::Ids;
 use crate::{Block, Message, Part, ProviderData, Role, ToolCall, ToolResult};
 
-/// Gives calls and results without an id one: results are paired with the calls of the turn before them, by name and
-/// order. The ids follow from the order alone, so that a conversation keeps them from turn to turn.
+/// Gives calls and results without an id one: results are matched with the calls of the turn before them, by name and
+/// order. The ids depend only on the order, so that a conversation keeps them from turn to turn.
 pub(super) fn name_calls(messages: &mut [Message]) {
     if !messages.iter().flat_map(|message| &message.content).filter_map(Block::call_id).any(str::is_empty) {
         return;
@@ -19,7 +19,7 @@ pub(super) fn name_calls(messages: &mut [Message]) {
     let mut turn = Turn::default();
     let mut last_role = None;
     for message in messages {
-        // The model's contents in a row are one turn.
+        // Consecutive contents of the model are one turn.
         if message.role == Role::Assistant && last_role != Some(Role::Assistant) {
             turn.clear();
         }
@@ -45,7 +45,7 @@ fn mark(data: &mut ProviderData) {
     data.set_part(DIALECT, Part::Shape, GENERATED, true);
 }
 
-/// Ids that no call or result has yet.
+/// Generates ids that no call or result has yet.
 struct FreshIds {
     taken: HashSet<String>,
     ids: Ids,
@@ -68,18 +68,18 @@ impl FreshIds {
     }
 }
 
-/// The calls of a turn of the model, found without looking through all of them.
+/// The calls of one turn of the model, indexed so that a call is found without searching all of them.
 #[derive(Default)]
 struct Turn<'m> {
     calls: Vec<Call<'m>>,
-    /// Those with an id from the wire: no result names one of ours.
+    /// Those with an id from the wire: no result refers to one of ours.
     by_id: BTreeMap<String, usize>,
     by_name: BTreeMap<&'m str, Named>,
     /// All calls before this one are answered.
     open_from: usize,
 }
 
-/// The calls of one name: each knows the next one.
+/// The calls with one name, linked in order.
 struct Named {
     /// All before this one are answered.
     open_from: usize,
@@ -96,7 +96,7 @@ struct Call<'m> {
 }
 
 impl<'m> Turn<'m> {
-    /// Forgets the calls, but keeps the room for them: turns are many and short.
+    /// Forgets the calls, but keeps the allocations: turns are many and short.
     fn clear(&mut self) {
         self.calls.clear();
         self.by_id.clear();
@@ -127,8 +127,8 @@ impl<'m> Turn<'m> {
         self.calls.push(Call { id: &mut call.id, came_with_id, answered: false, next_of_name: None });
     }
 
-    /// Pairs a result with the call that has its id; else with the first open one of its name; else, for a result without
-    /// an id, with the first open one. A result with an id can only belong to a call that has none of its own.
+    /// Matches a result with the call that has its id; else with the first open one of its name; else, if the result
+    /// has no id, with the first open one. A result with an id can only match a call that has none of its own.
     fn answer(&mut self, result: &mut ToolResult, ids: &mut FreshIds) {
         let has_id = !result.tool_call_id.is_empty();
         let known = self.by_id.get(&result.tool_call_id).copied();
@@ -165,18 +165,18 @@ impl<'m> Turn<'m> {
 }
 
 impl Named {
-    /// The first call that is not answered yet.
+    /// Returns the first unanswered call.
     fn first_open(&mut self, calls: &[Call<'_>]) -> Option<usize> {
         go_on(&mut self.open_from, calls, |call| !call.answered)
     }
 
-    /// The first call that is not answered yet, of those that came without an id.
+    /// Returns the first unanswered call that came without an id.
     fn first_without_id(&mut self, calls: &[Call<'_>]) -> Option<usize> {
         go_on(&mut self.without_id_from, calls, |call| !call.answered && !call.came_with_id)
     }
 }
 
-/// Goes on to the first call of the name that is meant. Those before it are not looked at again.
+/// Advances to the first matching call of the name. Calls before it are not checked again.
 fn go_on(from: &mut usize, calls: &[Call<'_>], is_meant: impl Fn(&Call<'_>) -> bool) -> Option<usize> {
     loop {
         let call = calls.get(*from)?;

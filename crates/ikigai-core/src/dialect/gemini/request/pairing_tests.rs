@@ -5,7 +5,7 @@ use super::super::decode_tests::round;
 use super::*;
 use crate::Request;
 
-/// Each step goes past a call or finds one, so that N results look at no more than N answered calls.
+/// Each step passes a call or finds one, so that N results check at most N answered calls.
 #[test]
 fn the_work_grows_with_the_calls_and_not_with_their_square() {
     let count = 10_000;
@@ -29,7 +29,7 @@ fn the_work_grows_with_the_calls_and_not_with_their_square() {
     }
 }
 
-/// The ids of calls and results, in order.
+/// Returns the ids of calls and results, in order.
 fn ids(request: &Request) -> Vec<String> {
     let blocks = request.messages.iter().flat_map(|message| &message.content);
     let id = |block: &Block| {
@@ -62,7 +62,7 @@ fn given_ids_are_kept_and_half_given_ones_are_paired() {
         {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}, {"functionResponse": {"id": "r2", "name": "g", "response": {}}}]},
     ]}));
     assert_eq!(ids(&request), ["c1", "r2", "c1", "r2"]);
-    // An id that we might have made ourselves is not given twice.
+    // An id that we might have made ourselves is not used twice.
     let own = Ids::default().next_id();
     let request = round(json!({"contents": [
         {"role": "model", "parts": [{"functionCall": {"name": "f"}}, {"functionCall": {"id": own, "name": "f"}}]},

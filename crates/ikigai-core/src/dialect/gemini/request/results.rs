@@ -1,4 +1,4 @@
-//! Tool results in a conversation that is written.
+//! Tool results in a conversation being written.
 
 use super::super::wire::Part;
 use super::super::{DIALECT, content, result};
@@ -9,7 +9,7 @@ use crate::json::wire::Text;
 use crate::{Block, Error, Loss, LossCode, Part as DataPart, ToolResult};
 
 impl<'a> Writer<'a, '_> {
-    /// A result as a part. Pictures and documents go inside where the model takes that, else into `moved`.
+    /// Writes a result as a part. Pictures and documents go inside if the model supports that, otherwise into `moved`.
     pub(super) fn result(
         &mut self,
         result: &'a ToolResult,
@@ -36,7 +36,7 @@ impl<'a> Writer<'a, '_> {
             Some(id).filter(|id| !id.is_empty() && !shape.flag(content::GENERATED) && self.fitted.takes.call_ids)
         };
         let id = match called {
-            // In the client's own writing each of the two says for itself.
+            // In the client's own form, call and result each have their own id.
             Some(called) if spelling == Spelling::Ours => called.id,
             _ => own_id(),
         };
@@ -51,7 +51,7 @@ impl<'a> Writer<'a, '_> {
         Ok((called.map_or(usize::MAX, |called| called.order), part))
     }
 
-    /// The parts inside a result that are not text, and how many texts there are.
+    /// Returns the parts inside a result that are not text, and the number of texts.
     fn inside(&mut self, result: &'a ToolResult, place: Place, moved: &mut Vec<Part<'a>>) -> (Vec<Part<'a>>, usize) {
         let spelling = self.fitted.spelling;
         let (mut media, mut texts) = (Vec::new(), 0);
@@ -64,7 +64,7 @@ impl<'a> Writer<'a, '_> {
                 }
                 Block::Image(_) | Block::Audio(_) | Block::Document(_) => self.media(block, place),
                 Block::Other(other) if other.dialect == DIALECT => content::whole(other).into_iter().collect(),
-                // Noted already.
+                // Already noted.
                 Block::Other(_) => continue,
                 Block::ToolCall(_)
                 | Block::ToolResult(_)
@@ -98,7 +98,7 @@ impl<'a> Writer<'a, '_> {
     }
 }
 
-/// Does the API take media of this type inside a result? Where the type is not known it is worth a try.
+/// Whether the API accepts media of this type inside a result. An unknown type is worth a try.
 fn fits_in_result(part: &Part<'_>) -> bool {
     let media = part.inline_data.as_ref().or(part.file_data.as_ref());
     let mime_type = media.and_then(|media| media.mime_type.as_ref()).map(|mime| mime.as_str());

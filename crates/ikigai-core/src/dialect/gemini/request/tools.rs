@@ -1,7 +1,7 @@
-//! Tools and the choice among them.
+//! Tools and tool choice.
 //!
-//! The wire groups functions: `tools` is a list of entries, each with `functionDeclarations` and perhaps hosted tools.
-//! How they were grouped is noted in a layout, and holds as long as the tools are the same in kind and number.
+//! The wire groups functions: `tools` is a list of entries, each with `functionDeclarations` and possibly hosted tools.
+//! The original grouping is noted in a layout, which is valid as long as the tools are the same in kind and number.
 
 use std::borrow::Cow;
 
@@ -15,26 +15,26 @@ use crate::json::tagged::Object;
 use crate::json::wire::{Raw, Rest, Text, keep, read_str};
 use crate::{Error, Fields, Function, Json, Limits, Loss, Other, Part, ProviderData, Request, Tool, ToolChoice};
 
-/// In the shape: how the tools were grouped, where not as we would.
+/// In the shape: how the tools were grouped, if not as we would.
 const LAYOUT: &str = "tool_layout";
 /// In the shape: `tools` was `one` object in place of a list, or an `empty` list.
 const TOOLS: &str = "tools";
-/// In the shape: `functionCallingConfig` as it was written.
+/// In the shape: `functionCallingConfig` as written.
 const CALLING: &str = "function_calling_config";
-/// In the shape of a function: the field that held its schema.
+/// In the shape of a function: the field that had its schema.
 const SCHEMA_FIELD: &str = "schema_field";
-/// In the shape of a function: the schema as it was written, where the format's is another.
+/// In the shape of a function: the schema as written, if the format's differs.
 const SCHEMA: &str = "schema";
 
 wire! {
-    /// One entry of `tools`, with the number of its functions in their place.
+    /// An entry of `tools`, with the number of its functions in their place.
     struct Group<'a> {
         functions "functionDeclarations": usize,
     }
 }
 
 impl Group<'_> {
-    /// The tool of this dialect in the entry: its fields that are not `null`.
+    /// Returns this dialect's own tool in the entry: its fields that are not `null`.
     fn hosted(&self) -> Option<Json> {
         let fields: Rest<'_> = self.rest.iter().filter(|(_, raw)| raw.get() != "null").cloned().collect();
         let is_empty = self.functions.is_none() && self.rest.is_empty();
@@ -42,7 +42,7 @@ impl Group<'_> {
     }
 }
 
-/// Reads what is said about calling tools.
+/// Reads the settings of tool calls.
 pub(super) fn decode_config(
     config: ToolConfig<'_>,
     request: &mut Request,
@@ -53,7 +53,7 @@ pub(super) fn decode_config(
     if let Some(raw) = config.calling {
         let calling = read_calling(&raw)?;
         request.tool_choice = Some(choice(&calling));
-        // A choice among several is this dialect's alone: others say that they left it out.
+        // Only this dialect has a choice among several: others report that they left it out.
         if calling.allowed.is_some_and(|names| names.len() > 1) {
             let names = serde_json::json!({"allowedFunctionNames": true});
             rest.push((Cow::Borrowed("functionCallingConfig"), Raw::of(&names).0));
@@ -74,7 +74,7 @@ fn mode(calling: &Calling<'_>) -> String {
     calling.mode.as_ref().map(|mode| mode.as_str().to_ascii_uppercase()).unwrap_or_default()
 }
 
-/// `VALIDATED` holds the model to the schemas, which is for the tools to say; the choice stays the model's.
+/// Reads the tool choice. `VALIDATED` holds the model to the schemas, which concerns the tools; the model may choose.
 fn choice(calling: &Calling<'_>) -> ToolChoice {
     match (mode(calling).as_str(), calling.allowed.as_deref()) {
         ("NONE", _) => ToolChoice::None,
@@ -123,7 +123,7 @@ pub(super) fn decode(
     Ok(())
 }
 
-/// The functions, which are `None`, in one entry where the first of them stands; every other tool in an entry of its own.
+/// Puts the functions (`None`) into one entry, in the place of the first, and each other tool into a separate entry.
 fn usual_layout<'a>(tools: impl Iterator<Item = Option<&'a Json>> + Clone) -> Vec<Group<'a>> {
     let mut functions = Some(tools.clone().filter(Option::is_none).count());
     let group = |tool: Option<&'a Json>| match tool {
@@ -133,7 +133,7 @@ fn usual_layout<'a>(tools: impl Iterator<Item = Option<&'a Json>> + Clone) -> Ve
     tools.filter_map(group).collect()
 }
 
-/// A function; `None` if it has no name.
+/// Reads a function. Returns `None` if it has no name.
 fn function(declaration: Declaration<'_>) -> Option<Function> {
     let mut data = ProviderData::default();
     let mut shape = |key, value: Json| data.set_part(DIALECT, Part::Shape, key, value);
@@ -227,7 +227,7 @@ fn declaration<'a>(
             declaration.parameters = Some(schema);
         }
         Some(_) => declaration.json_schema = Some(Raw::from(parameters.as_ref())),
-        // The API refuses an object without properties in one field, and needs none in the other.
+        // The API refuses an object without properties in one field, and does not need it in the other.
         None if !schema::has_properties(parameters) => {}
         None if fitted.takes.openapi_schemas => {
             declaration.parameters = Some(schema::lower(parameters, &place, limits, losses)?);
@@ -237,7 +237,7 @@ fn declaration<'a>(
     Ok(Some(declaration))
 }
 
-/// Writes what is said about calling tools.
+/// Writes the settings of tool calls.
 pub(super) fn encode_config<'a>(fitted: &'a Fitted<'_>) -> Option<Raw<'a>> {
     let kept = fitted.request.provider_data.part(DIALECT, Part::Shape).get(CALLING);
     if let Some(raw) = kept
@@ -256,7 +256,7 @@ pub(super) fn encode_config<'a>(fitted: &'a Fitted<'_>) -> Option<Raw<'a>> {
     Some(Raw::of(&Calling { mode: Some(mode.into()), allowed, ..Calling::default() }))
 }
 
-/// Are the functions that the choice names still there, by these names?
+/// Whether the functions that the choice names still exist, under these names.
 fn names_exist(calling: &Calling<'_>, tools: &[FittedTool<'_>]) -> bool {
     let there = |wanted: &Text<'_>| {
         tools.iter().any(|tool| matches!(tool, FittedTool::Function { name, .. } if name == wanted.as_str()))

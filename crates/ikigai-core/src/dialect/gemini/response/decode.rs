@@ -1,4 +1,4 @@
-//! A wire answer to a [`Response`].
+//! Converts a wire answer to a [`Response`].
 
 use std::borrow::Cow;
 
@@ -13,16 +13,16 @@ use crate::{
     Block, Collector, Error, ErrorKind, Fields, FinishReason, Json, Limits, Loss, LossCode, Part as DataPart, Response,
 };
 
-/// In the answer: the provider's word for why the answer ended, `null` where it gave none.
+/// In the answer: the provider's finish reason, `null` if it gave none.
 pub(in super::super) const FINISH: &str = "finish_reason";
-/// In the shape: the content object without its parts, where it was not the usual one; `null` where there was none.
+/// In the shape: the content object without its parts, if it was unusual; `null` if there was none.
 pub(super) const CONTENT: &str = "content";
-/// A content object without its parts, mostly.
+/// The usual content object, without its parts.
 const USUAL: &str = r#"{"role":"model"}"#;
-/// In the shape: empty parts, with their places.
+/// In the shape: empty parts, with their indices.
 pub(super) const EMPTY: &str = "empty";
 
-/// Reads a whole answer. An array is the body of a stream that nobody asked to be one.
+/// Decodes a whole answer. An array is the body of a stream that was not requested.
 pub(crate) fn decode_response(body: &[u8], ids: &mut Ids, limits: &Limits) -> Result<Response, Error> {
     match body.trim_ascii_start().first() {
         Some(b'[') => pieces(body, ids, limits),
@@ -75,7 +75,7 @@ fn whole(mut answer: Answer<'_>, ids: &mut Ids, limits: &Limits) -> Result<Respo
     response.provider_data.extend_part(DIALECT, DataPart::Answer, kept);
     let had_candidates = answer.candidates.is_some();
     let mut candidates: Vec<Candidate<'_>> = answer.candidates.into_iter().flatten().collect();
-    // The one with the number 0, or else the first.
+    // The one with index 0, or else the first.
     let place = candidates.iter().position(Candidate::is_first).unwrap_or_default();
     if place < candidates.len() {
         let candidate = candidates.remove(place);
@@ -92,7 +92,7 @@ fn whole(mut answer: Answer<'_>, ids: &mut Ids, limits: &Limits) -> Result<Respo
     Ok(response)
 }
 
-/// Was the prompt itself refused?
+/// Whether the prompt itself was refused.
 pub(in super::super) fn is_blocked(kept: &Fields) -> bool {
     let feedback = kept.get("promptFeedback").and_then(|feedback| feedback.to::<Fields>().ok());
     feedback.is_some_and(|feedback| feedback.get("blockReason").is_some_and(|reason| !reason.is_null()))
@@ -132,11 +132,11 @@ fn read_candidate(
     Ok(())
 }
 
-/// Reads the blocks of an answer, and gives its empty parts with their places. Text parts side by side are one block as
-/// long as they are plain: a signature or any other sibling belongs to its part alone.
+/// Reads the blocks of an answer, and returns its empty parts with their indices. Adjacent text parts are one block as
+/// long as they are plain: a signature or any other sibling belongs only to its part.
 fn read_parts(parts: Vec<Part<'_>>, response: &mut Response, ids: &mut Ids) -> Vec<serde_json::Value> {
     let (mut blocks, mut empty) = (Vec::<Block>::with_capacity(parts.len()), Vec::new());
-    // The lengths of the plain texts that the last block is made of.
+    // The lengths of the plain texts that form the last block.
     let mut lengths = Vec::new();
     for (place, part) in parts.into_iter().enumerate() {
         let block = content::decode(part);
@@ -167,7 +167,7 @@ fn read_parts(parts: Vec<Part<'_>>, response: &mut Response, ids: &mut Ids) -> V
     empty
 }
 
-/// Notes where the parts of the last block met.
+/// Notes where the parts of the last block were joined.
 fn close(blocks: &mut [Block], lengths: &mut Vec<usize>) {
     if lengths.len() > 1
         && let Some(last) = blocks.last_mut()
@@ -177,7 +177,7 @@ fn close(blocks: &mut [Block], lengths: &mut Vec<usize>) {
     lengths.clear();
 }
 
-/// The text of a part that is nothing but text.
+/// Returns the text of a part that is only text.
 fn plain_text(block: &Block) -> Option<&str> {
     match block {
         Block::Text(text) if text.provider_data.is_empty() => Some(&text.text),
@@ -186,7 +186,7 @@ fn plain_text(block: &Block) -> Option<&str> {
     }
 }
 
-/// Why the answer ended. The wire has no word for tool use: the calls tell.
+/// Determines why the answer ended. The wire has no finish reason for tool use: the calls show it.
 pub(in super::super) fn finish(word: Option<&str>, calls: usize) -> FinishReason {
     match word {
         Some("STOP") if calls > 0 => FinishReason::ToolUse,
@@ -214,7 +214,7 @@ pub(in super::super) fn finish(word: Option<&str>, calls: usize) -> FinishReason
             | "LANGUAGE"
             | "NO_IMAGE",
         ) => FinishReason::Error,
-        // `OTHER`, `IMAGE_OTHER`, `FINISH_REASON_UNSPECIFIED`, and words that are not known yet.
+        // `OTHER`, `IMAGE_OTHER`, `FINISH_REASON_UNSPECIFIED`, and unknown reasons.
         Some(_) | None => FinishReason::Unknown,
     }
 }

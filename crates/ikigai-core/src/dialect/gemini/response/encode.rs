@@ -1,4 +1,4 @@
-//! A [`Response`] to a wire answer.
+//! Converts a [`Response`] to a wire answer.
 
 use std::borrow::Cow;
 
@@ -19,10 +19,10 @@ use crate::{
     ToolCall, Usage,
 };
 
-/// Writes a whole answer.
+/// Encodes a whole answer.
 ///
-/// A call whose arguments are cut off is left out, as Google leaves it out: a client would run it. When no call is left
-/// of an answer that waits for results, its end is the word for a broken call.
+/// A call whose arguments are cut off is left out, as Google does: a client would run it. If an answer that waits for
+/// results has no calls left, its finish reason is the one for a broken call.
 pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireResponse {
     let kept = response.provider_data.part(DIALECT, DataPart::Answer);
     let calls = response.tool_calls().filter(|call| call.is_complete()).count();
@@ -67,18 +67,18 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     WireResponse { body, losses }
 }
 
-/// Tells what of the data in a place only others know.
+/// Reports the data in a place that only other dialects have.
 pub(in super::super) fn report(data: &ProviderData, place: &str, losses: &mut Vec<Loss>) {
     note_foreign(data, DIALECT, &[DataPart::Extra, DataPart::Answer], place, losses);
 }
 
-/// What broke the answer, in words.
+/// Returns the error that broke the answer.
 pub(in super::super) fn failure(error: Option<&Error>) -> Error {
     error.cloned().unwrap_or_else(|| Error::new(ErrorKind::Server, "the model's answer broke off"))
 }
 
-/// The word for why the answer ended: the provider's own while it still fits. `None` where the wire had none, and for a
-/// failure, which has no word.
+/// Returns the finish reason: the provider's own while it still fits. `None` if the wire had none, and for a failure,
+/// which has none.
 pub(in super::super) fn finish_word(data: &ProviderData, reason: FinishReason, calls: usize) -> Option<Cow<'_, str>> {
     if let Some(own) = data.part(DIALECT, DataPart::Answer).get(FINISH) {
         match own.as_str() {
@@ -88,7 +88,7 @@ pub(in super::super) fn finish_word(data: &ProviderData, reason: FinishReason, c
         }
     }
     let word = match reason {
-        // Calls that cannot be written here, such as one that is cut off: a plain end would hide that one is missing.
+        // Calls that cannot be written here, such as one that is cut off: a normal end would hide that one is missing.
         FinishReason::ToolUse if calls == 0 => "MALFORMED_FUNCTION_CALL",
         FinishReason::Stop | FinishReason::ToolUse => "STOP",
         FinishReason::Length => "MAX_TOKENS",
@@ -99,7 +99,7 @@ pub(in super::super) fn finish_word(data: &ProviderData, reason: FinishReason, c
     Some(Cow::Borrowed(word))
 }
 
-/// The place of an empty part.
+/// An empty part.
 #[derive(Deserialize)]
 struct Empty {
     at: usize,
@@ -126,7 +126,7 @@ fn content<'a>(response: &'a Response, writer: &mut Parts<'_>) -> Option<Content
     Some(content)
 }
 
-/// Puts empty parts back into their places, which are in order.
+/// Puts empty parts back at their indices, which are in ascending order.
 fn with_empty<'a>(parts: Vec<Part<'a>>, empty: Vec<Empty>) -> Vec<Part<'a>> {
     let mut all = Vec::with_capacity(parts.len() + empty.len());
     let mut parts = parts.into_iter();
@@ -140,14 +140,14 @@ fn with_empty<'a>(parts: Vec<Part<'a>>, empty: Vec<Empty>) -> Vec<Part<'a>> {
     all
 }
 
-/// Writes the parts of blocks for a client, with a loss for what has no part.
+/// Writes blocks as parts for a client, with a loss for each that has no part.
 pub(in super::super) struct Parts<'a> {
     pub(in super::super) signer: Signer<'a>,
     pub(in super::super) losses: &'a mut Vec<Loss>,
 }
 
 impl Parts<'_> {
-    /// The parts that a block becomes.
+    /// Writes a block as parts.
     pub(in super::super) fn of<'b>(&mut self, block: &'b Block, place: &str) -> Vec<Part<'b>> {
         let mut parts = match block {
             Block::Text(text) => content::texts(&text.text, BlockKind::Text, &text.provider_data),
@@ -176,7 +176,7 @@ impl Parts<'_> {
         parts
     }
 
-    /// A call as a part, without its signature; `None` if it cannot be run.
+    /// Writes a call as a part, without its signature. Returns `None` if it cannot be run.
     fn call<'b>(&mut self, call: &'b ToolCall, place: &str) -> Option<Part<'b>> {
         if !call.is_complete() {
             let (name, id) = (&call.name, &call.id);

@@ -1,9 +1,9 @@
 //! Whole answers.
 //!
-//! `candidates[0]` is the answer. What the format has no field for is kept in [`Part::Answer`]: the fields of the answer and
-//! of its candidate side by side, `candidate` (the names of those that are the candidate's), `finish_reason` (the
-//! provider's word) and `candidates` (the further ones). How the answer was spelled is in the shape: `content` (the content
-//! object where it was not the usual one) and `empty` (text parts without text or signature, which are not blocks).
+//! `candidates[0]` is the answer. Anything without a canonical field is kept in [`Part::Answer`]: the fields of the
+//! answer and of its candidate side by side, `candidate` (the names of the candidate's fields), `finish_reason` (the
+//! provider's own) and `candidates` (the other ones). How the answer was spelled is in the shape: `content` (the
+//! content object if it was unusual) and `empty` (text parts without text or signature, which are not blocks).
 
 mod decode;
 mod encode;
@@ -21,14 +21,14 @@ pub(super) use decode::{FINISH, finish, is_blocked};
 pub(crate) use encode::encode_response;
 pub(super) use encode::{Parts, failure, finish_word, report};
 
-/// In the answer: the names of the fields that are the candidate's.
+/// In the answer: the names of the candidate's fields.
 const CANDIDATE: &str = "candidate";
-/// What stands before the name of a candidate's field if the answer has one of the same name.
+/// The prefix of a candidate's field if the answer has one of the same name.
 const PREFIX: &str = "candidate.";
-/// In the answer: the further candidates.
+/// In the answer: the other candidates.
 const CANDIDATES: &str = "candidates";
 
-/// Keeps the fields of the candidate beside those of the answer.
+/// Keeps the candidate's fields next to those of the answer.
 pub(crate) fn keep_candidate(data: &mut ProviderData, fields: Fields) {
     let mut all = data.take_part(DIALECT, Part::Answer);
     let taken: HashSet<String> = all.names().map(str::to_owned).collect();
@@ -44,7 +44,7 @@ pub(crate) fn keep_candidate(data: &mut ProviderData, fields: Fields) {
     data.extend_part(DIALECT, Part::Answer, all);
 }
 
-/// The fields of the answer and those of its candidate.
+/// Returns the fields of the answer and those of its candidate.
 pub(super) fn kept_fields(data: &ProviderData) -> (Rest<'_>, Candidate<'_>) {
     let names = data.part(DIALECT, Part::Answer).get(CANDIDATE).and_then(|names| names.to::<Vec<Cow<'_, str>>>().ok());
     let names: HashSet<Cow<'_, str>> = names.unwrap_or_default().into_iter().collect();

@@ -12,14 +12,14 @@ fn answer(body: Value) -> Response {
     decode_response(&body, &mut Ids::default()).unwrap()
 }
 
-/// The answer as it is written, which costs nothing.
+/// Returns the answer as written, without losses.
 fn written(response: &Response) -> Value {
     let (wire, losses) = encode_response(response, &Reply::default());
     assert_eq!(losses, Vec::<String>::new());
     wire
 }
 
-/// An answer with these parts.
+/// Makes an answer with these parts.
 fn of_parts(parts: Value) -> Value {
     json!({
         "candidates": [{"content": {"parts": parts, "role": "model"}, "finishReason": "STOP", "index": 0}],
@@ -223,7 +223,7 @@ fn a_total_that_is_no_sum_is_a_warning() {
     assert_eq!(written(&response), body);
 }
 
-/// An answer from another dialect.
+/// Returns an answer from another dialect.
 fn foreign() -> Response {
     let mut signed = ProviderData::default();
     signed.set_part(Dialect::Anthropic, Part::State, "signature", "EqoB");
@@ -341,7 +341,7 @@ fn what_only_others_know_is_told() {
         ..Response::default()
     };
     let (wire, losses) = encode_response(&response, &Reply::default());
-    // The text has no state, so that there is nothing to seal.
+    // The text has no state, so there is nothing to seal.
     assert_eq!(wire["candidates"][0]["content"]["parts"], json!([{"text": "Hello"}]));
     assert_eq!(
         losses,

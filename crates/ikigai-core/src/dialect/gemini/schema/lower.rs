@@ -1,4 +1,4 @@
-//! JSON Schema to the subset of OpenAPI's schemas that older models take.
+//! JSON Schema to the subset of OpenAPI's schemas that older models accept.
 
 use std::fmt::{self, Write as _};
 
@@ -8,19 +8,19 @@ use crate::dialect::failure::excerpt;
 use crate::json::wire::Raw;
 use crate::{Error, Json, Limits, Loss, LossCode};
 
-/// Schemas inside schemas, once references are written out: deeper ones are cut.
+/// The most nested schemas, once references are written out: deeper ones are cut.
 const DEEPEST: usize = 64;
-/// The size of a part of a schema that is written out for a reference.
+/// The assumed size of a schema node that is written out for a reference.
 const BYTES_OF_A_NODE: usize = 64;
-/// References that are longer lead nowhere.
+/// References longer than this are treated as invalid.
 const LONGEST_REFERENCE: usize = 1000;
-/// So many losses of one schema are told one by one.
+/// The most losses of one schema that are reported one by one.
 const MOST_LOSSES: usize = 32;
 
-/// A JSON Schema in the subset. What the subset has no word for is left out or put into the description, and told.
+/// Writes a JSON Schema in the subset. What it cannot express is left out or put into the description, and reported.
 ///
 /// # Errors
-/// If it has more parts than the limit, once its references are written out.
+/// Returns an error if the schema has more nodes than the limit, once its references are written out.
 pub(in super::super) fn lower(
     schema: &Json,
     place: &str,
@@ -62,19 +62,19 @@ fn any_object() -> Value {
 
 struct Lowering<'a> {
     root: &'a Value,
-    /// The way to the schema that is read.
+    /// The path to the current schema.
     place: String,
-    /// The references that are being followed.
+    /// The references being followed.
     open: Vec<&'a str>,
     depth: usize,
-    /// How many bytes may still be written out for references, which could multiply without end; `None` once they did.
+    /// How many bytes may still be written out for references, which could multiply endlessly; `None` once exceeded.
     left: Option<usize>,
     losses: Vec<Loss>,
-    /// Losses beyond those that are told.
+    /// The number of losses beyond those that are reported.
     untold: usize,
 }
 
-/// A schema of the subset in the making.
+/// A schema of the subset being assembled.
 #[derive(Default)]
 struct Lowered {
     word: Option<String>,
@@ -91,7 +91,7 @@ impl Lowered {
 
     fn finish(mut self) -> Value {
         let mut schema = Map::new();
-        // A choice of one is none.
+        // A choice of one is not a choice.
         if self.choices.len() == 1
             && let Some(Value::Object(only)) = self.choices.pop()
         {
@@ -129,10 +129,10 @@ impl<'a> Lowering<'a> {
         self.tell(Loss::new(LossCode::Changed, what, self.place.as_str(), why));
     }
 
-    /// A schema inside the one that is read, one step on.
+    /// Lowers a schema inside the current one, one step further.
     fn inside(&mut self, step: fmt::Arguments<'_>, schema: &'a Value) -> Value {
         let before = self.place.len();
-        // A text never refuses.
+        // Writing to a string does not fail.
         let _ = self.place.write_fmt(step);
         let lowered = self.schema(schema);
         self.place.truncate(before);
@@ -183,7 +183,7 @@ impl<'a> Lowering<'a> {
         self.open.push(reference);
         let mut lowered = self.schema(target);
         self.open.pop();
-        // What stands beside the reference describes this very place.
+        // The reference's siblings describe this particular place.
         if let Some(lowered) = lowered.as_object_mut() {
             for key in ["title", "description", "default"] {
                 if let Some(value) = schema.get(key) {
@@ -194,7 +194,7 @@ impl<'a> Lowering<'a> {
         lowered
     }
 
-    /// The type: one word, perhaps nullable; several words are a choice.
+    /// Reads the type: one name, possibly nullable; several names are a choice.
     fn types(&mut self, schema: &'a Map<String, Value>, lowered: &mut Lowered) {
         let mut words: Vec<&str> = match schema.get("type") {
             Some(Value::String(word)) => vec![word.as_str()],
@@ -230,7 +230,7 @@ impl<'a> Lowering<'a> {
     fn keyword(&mut self, key: &str, value: &'a Value, schema: &'a Map<String, Value>, lowered: &mut Lowered) {
         let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
         match key {
-            // Read before, or of no use to the model.
+            // Read earlier, or of no use to the model.
             "type" | "$schema" | "$id" | "$comment" | "$anchor" | "$defs" | "definitions" | "examples" => {}
             "description" => lowered.notes.splice(..0, value.as_str().map(str::to_owned)).for_each(drop),
             "title" | "default" | "example" | "pattern" | "minimum" | "maximum" | "minItems" | "maxItems"
@@ -245,7 +245,7 @@ impl<'a> Lowering<'a> {
                         (name.clone(), self.inside(format_args!(".{key}.{}", excerpt(name, 100)), schema))
                     })
                     .collect();
-                // An object without properties is refused where it says so.
+                // An explicit object without properties is refused.
                 if !properties.is_empty() {
                     merge(&mut lowered.fields, json!({key: properties}));
                 }
@@ -268,7 +268,7 @@ impl<'a> Lowering<'a> {
                 let items = items.map(|(index, item)| self.inside(format_args!(".{key}[{index}]"), item));
                 lowered.set(key, items.collect::<Vec<_>>());
             }
-            // The parts and what stands beside them, in one.
+            // Merges the parts and their siblings.
             "allOf" => items.iter().for_each(|part| merge(&mut lowered.fields, self.schema(part))),
             "anyOf" | "oneOf" => self.choices(key, items, lowered),
             "const" => self.values(std::slice::from_ref(value), lowered),
@@ -310,7 +310,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Allowed values: texts stay, anything else goes into the description.
+    /// Writes allowed values: strings stay, anything else goes into the description.
     fn values(&mut self, values: &'a [Value], lowered: &mut Lowered) {
         lowered.nullable |= values.len() > 1 && values.contains(&Value::Null);
         let values: Vec<&Value> = values.iter().filter(|value| !value.is_null()).collect();
@@ -333,7 +333,7 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// Puts one lowered schema over another: properties and required names add up, the rest replaces.
+/// Merges one lowered schema into another: properties and required names add up, the rest replaces.
 fn merge(target: &mut Map<String, Value>, more: Value) {
     let Value::Object(more) = more else { return };
     for (key, value) in more {

@@ -1,7 +1,7 @@
-//! Two languages for schemas.
+//! The two schema languages.
 //!
-//! `parametersJsonSchema` and `responseJsonSchema` take plain JSON Schema, which is what the format holds. `parameters`
-//! and `responseSchema` take a subset of OpenAPI's: [`raised`] reads it, [`lower`] writes it and says what it lost.
+//! `parametersJsonSchema` and `responseJsonSchema` take plain JSON Schema, which is what the format has. `parameters`
+//! and `responseSchema` take a subset of OpenAPI's: [`raised`] reads it, [`lower`] writes it and reports losses.
 
 mod lower;
 
@@ -26,14 +26,14 @@ const SPELLINGS: [(&str, &str); 10] = [
     ("property_ordering", "propertyOrdering"),
     ("additional_properties", "additionalProperties"),
 ];
-/// Keywords whose int64 values may be written as texts.
+/// Keywords whose int64 values may be written as strings.
 const COUNTS: [&str; 6] = ["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"];
 
-/// Does the schema of a function's arguments name any? An object without is as good as no schema.
+/// Whether the schema of a function's arguments names any. An object without properties is as good as no schema.
 pub(super) fn has_properties(schema: &Json) -> bool {
     let Ok(schema) = schema.to::<Object<'_>>() else { return false };
     let is_object = |name: &str| schema.get(name).is_some_and(|value| value.get().starts_with('{'));
-    // Something else than properties may say it: a reference, a choice, free names.
+    // Arguments may be described by something other than properties: a reference, a choice, free names.
     let says_nothing = |name: &str| {
         matches!(
             name,
@@ -45,7 +45,7 @@ pub(super) fn has_properties(schema: &Json) -> bool {
         || !schema.0.iter().all(|(name, _)| says_nothing(name))
 }
 
-/// A schema of the subset as JSON Schema; and as it was written, where that is not the same.
+/// Converts a schema of the subset to JSON Schema, and returns it with the original if they differ.
 pub(super) fn read(written: Json) -> (Json, Option<Json>) {
     match raised(&written) {
         Some(raised) => (raised, Some(written)),
@@ -53,17 +53,17 @@ pub(super) fn read(written: Json) -> (Json, Option<Json>) {
     }
 }
 
-/// A schema of the subset as JSON Schema; `None` if it is that already.
+/// Converts a schema of the subset to JSON Schema. Returns `None` if it already is JSON Schema.
 fn raised(schema: &Json) -> Option<Json> {
     let written: Value = schema.to().ok()?;
     let raised = raise(written.clone());
     (raised != written).then(|| raised.into())
 }
 
-/// The schema that a client wrote in the subset's field: as it was, `kept`, as long as it still says the same.
+/// Returns the schema for the subset's field: the client's original, `kept`, while it still says the same.
 ///
 /// # Errors
-/// If a limit is reached.
+/// Returns an error if a limit is reached.
 pub(super) fn rewritten<'a>(
     schema: &'a Json,
     kept: Option<&'a Json>,
@@ -72,14 +72,14 @@ pub(super) fn rewritten<'a>(
     losses: &mut Vec<Loss>,
 ) -> Result<Raw<'a>, Error> {
     match kept {
-        // The subset's words and those of JSON Schema were the same.
+        // The subset and JSON Schema spelled it the same way.
         None => Ok(Raw::from(schema)),
         Some(kept) if raised(kept).as_ref() == Some(schema) => Ok(Raw::from(kept)),
         Some(_) => lower(schema, place, limits, losses),
     }
 }
 
-/// A schema of the subset as JSON Schema: types in lower case, `nullable` as a type, the order of properties as such.
+/// Converts a schema of the subset to JSON Schema: types in lower case, `nullable` as a type, properties in order.
 fn raise(schema: Value) -> Value {
     let Value::Object(schema) = schema else { return schema };
     let mut raised = Map::with_capacity(schema.len());

@@ -1,21 +1,21 @@
-//! Frames that are like the one before, but for their text and their counts.
+//! Frames that differ from the previous one only in their text and their counts.
 
 use super::super::wire::{Answer, Part};
 use crate::BlockKind;
 use crate::server::alike;
 use crate::server::alike::PartKind;
 
-/// What a frame brings that is like the one before.
+/// A value to read from a frame that is like the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
     /// Text or thinking.
     Said(BlockKind),
-    /// The count with this number.
+    /// The count with this index.
     Count(usize),
 }
 
-/// The parts that may differ in frames like this one; `None` if it brings anything that must not be passed over when it
-/// comes again.
+/// Returns the parts that may differ in frames like this one. `None` if it contains anything that must not be skipped
+/// when repeated.
 pub(super) fn parts<'f>(frame: &'f Answer<'_>) -> Option<impl Iterator<Item = alike::Part<'f, Slot>>> {
     let candidate = frame.candidates.as_ref()?.only()?;
     let part = candidate.content.as_ref()?.parts.as_ref()?.only()?;
@@ -31,7 +31,7 @@ pub(super) fn parts<'f>(frame: &'f Answer<'_>) -> Option<impl Iterator<Item = al
     Some(counts.chain([said]))
 }
 
-/// Whether this is text or thinking, and nothing to it.
+/// Whether this is only text or thinking.
 pub(super) fn is_plain(part: &Part<'_>) -> bool {
     part.signature.as_ref().is_none_or(|signature| signature.as_str().is_empty())
         && part.rest.iter().all(|(_, value)| value.get() == "null")
@@ -41,7 +41,7 @@ pub(super) fn is_plain(part: &Part<'_>) -> bool {
         && part.result.is_none()
 }
 
-/// What the text of a part is.
+/// Returns the kind of block for a part's text.
 pub(super) fn said_in(part: &Part<'_>) -> BlockKind {
     if part.thought == Some(true) { BlockKind::Thinking } else { BlockKind::Text }
 }

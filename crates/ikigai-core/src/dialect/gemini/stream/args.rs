@@ -1,6 +1,6 @@
-//! Arguments that arrive piece by piece, as Vertex sends them when asked to.
+//! Arguments that arrive in pieces, as Vertex sends them on request.
 //!
-//! Each piece names its place by a JSON path and brings a value, or more of a text that the piece before it began.
+//! Each piece names its place by a JSON path, and has a value or the continuation of the string in the previous piece.
 
 use serde_json::{Map, Number, Value};
 
@@ -9,14 +9,14 @@ use crate::dialect::failure::excerpt;
 use crate::dialect::weight::{Weigh, object_weight};
 use crate::json::whole;
 
-/// So many steps a path may have: nothing reads JSON that is nested deeper.
+/// The most steps that a path may have: deeper JSON cannot be read anyway.
 const MOST_STEPS: usize = 120;
 
 /// A call whose arguments are still arriving.
 #[derive(Debug, Default)]
 pub(super) struct PartialArgs {
     arguments: Map<String, Value>,
-    /// The path of the text that the next piece goes on with.
+    /// The path of the string that the next piece continues.
     open: Option<String>,
 }
 
@@ -27,12 +27,12 @@ impl Weigh for PartialArgs {
 }
 
 impl PartialArgs {
-    /// Takes one entry of `partialArgs`. An error says what is wrong with it.
+    /// Adds an entry of `partialArgs`. The error says what is wrong with it.
     pub(super) fn push(&mut self, piece: PartialArg<'_>) -> Result<(), String> {
         let path = piece.path.as_ref().map(|path| path.as_str()).unwrap_or_default();
         let goes_on = self.open.as_deref() == Some(path);
         let Some(value) = value(&piece) else {
-            // A piece without a value only says that its text ends here.
+            // A piece without a value only ends its string.
             self.open = None;
             return Ok(());
         };
@@ -46,7 +46,7 @@ impl PartialArgs {
             (Value::String(text), Value::String(more)) if goes_on => text.push_str(&more),
             (place, value) => *place = value,
         }
-        // The same path again needs no copy.
+        // A repeated path need not be copied.
         if piece.will_continue != Some(true) {
             self.open = None;
         } else if !goes_on {
@@ -55,13 +55,13 @@ impl PartialArgs {
         Ok(())
     }
 
-    /// The arguments so far.
+    /// Returns the arguments so far.
     pub(super) fn finish(self) -> Map<String, Value> {
         self.arguments
     }
 
-    /// The place that a path names, made where it is missing. Lists only grow by one at a time, so that a path
-    /// cannot ask for memory that it does not bring.
+    /// Returns the place that a path names, created if missing. Lists grow only by one item at a time, so that a path
+    /// cannot cause large allocations.
     fn place(&mut self, steps: Vec<Step>) -> Option<&mut Value> {
         let mut steps = steps.into_iter();
         let Step::Key(first) = steps.next()? else { return None };
@@ -95,13 +95,13 @@ fn value(piece: &PartialArg<'_>) -> Option<Value> {
         return Some(Value::String(text.as_str().to_owned()));
     }
     if let Some(number) = piece.number.as_ref().and_then(|number| number.to::<Number>()) {
-        // Protobuf's numbers are all doubles: `3.0` stands for 3.
+        // Protobuf's numbers are all doubles: `3.0` means 3.
         return Some(number.as_f64().and_then(whole).map_or(Value::Number(number), Value::from));
     }
     if let Some(flag) = piece.flag {
         return Some(Value::Bool(flag));
     }
-    // Protobuf writes its null as a word, other writers as such.
+    // Protobuf writes its null as a string, other writers as `null`.
     let null = piece.null.is_some() || piece.rest.iter().any(|(name, _)| name == "nullValue");
     null.then_some(Value::Null)
 }
@@ -111,7 +111,7 @@ enum Step {
     Index(usize),
 }
 
-/// `$.a.b[0]['c d']`
+/// Parses `$.a.b[0]['c d']`.
 fn steps(path: &str) -> Option<Vec<Step>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();

@@ -21,47 +21,47 @@ use crate::{
     Arguments, Block, BlockKind, Event, Fields, FinishReason, Json, Limits, Part as DataPart, ProviderData, ToolCall,
 };
 
-/// So many different fields of one object may come in a stream: later ones replace earlier ones by name.
+/// The most different fields of one object in a stream: later ones replace earlier ones by name.
 const MOST_FIELDS: usize = 64;
 
-/// Reads the frames of a stream.
+/// The reader of a stream's frames.
 ///
-/// The answer is over at the end of the bytes and not before: a frame behind the one with the finish reason may bring
-/// counts or a signature, and a stream in which code ran has several finish reasons, of which the last holds.
+/// The answer ends only with the bytes: a frame after the one with the finish reason may have counts or a signature,
+/// and a stream in which code ran has several finish reasons, of which the last one counts.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     ids: Ids,
     limits: Limits,
     started: bool,
-    /// The block that goes on: its place and kind. Text and thinking stay open until something else comes.
+    /// The current block: its index and kind. Text and thinking stay open until something else comes.
     open: Option<(usize, BlockKind)>,
     /// The call whose arguments are still arriving.
     partial: Option<(usize, PartialArgs)>,
-    /// How many blocks were opened.
+    /// How many blocks have been opened.
     blocks: usize,
     calls: usize,
     finish: Option<String>,
     counts: usage::Counts,
-    /// The counts that were told last.
+    /// The counts reported last.
     told: usage::Counts,
-    /// What the frames say beside the content, later ones over earlier ones: in `usageMetadata`, in the answer, in the
+    /// The frames' other fields, later ones replacing earlier ones: in `usageMetadata`, in the answer, in the
     /// candidate.
     details: Fields,
     top: Fields,
     candidate: Fields,
-    /// What the last frame was like, if it brought only text and counts.
+    /// The form of the last frame, if it contained only text and counts.
     alike: Alike<Slot>,
     alike_counts: usage::Counts,
 }
 
-/// Keeps fields by name. A field that a later frame leaves out stays, and `null` is as good as absent.
+/// Keeps fields by name. A field missing from a later frame stays, and `null` counts as missing.
 fn keep<'a>(
     kept: &mut Fields,
     fields: impl IntoIterator<Item = (Cow<'a, str>, Cow<'a, RawValue>)>,
 ) -> Result<(), Fault> {
     for (name, value) in fields {
         match kept.get(&name) {
-            // Mostly the same again.
+            // Usually it is repeated.
             Some(known) if known.text() == value.get() => {}
             _ if value.get() == "null" => {}
             None if kept.len() >= MOST_FIELDS => {
@@ -91,7 +91,7 @@ impl ReadFrames for Decoder {
         if !data.trim_ascii_start().starts_with('[') {
             return self.one(data, out);
         }
-        // A whole array in one frame: proxies wrap errors like that.
+        // A whole array in one frame: some proxies wrap errors this way.
         for frame in read_str::<Vec<&RawValue>>(data)? {
             if let Seen::Unknown(index) = self.one(frame.get(), out)? {
                 out.push(Event::Other { index, dialect: DIALECT, data: Json::copy(frame) });
@@ -104,7 +104,7 @@ impl ReadFrames for Decoder {
         let word = self.finish.take();
         let finish_reason = match &word {
             Some(word) => {
-                // A call that was still arriving is whole only if the model says that it was done.
+                // A call that was still arriving is complete only if the model says that it is done.
                 self.close_partial(if word == "STOP" { Complete::Yes } else { Complete::No }, out);
                 finish(Some(word), self.calls)
             }
@@ -136,7 +136,7 @@ impl ReadFrames for Decoder {
     }
 }
 
-/// Did the arguments of a call come to their end?
+/// Whether the arguments of a call are complete.
 #[derive(Clone, Copy, PartialEq)]
 enum Complete {
     Yes,
@@ -158,7 +158,7 @@ impl Decoder {
                 self.alike.learn_parts(data, parts);
                 self.alike_counts = answer.usage.as_ref().map(UsageMetadata::counts).unwrap_or_default();
             }
-            // What it says beside its text may be something else.
+            // Its other fields may differ.
             None => self.alike.forget(),
         }
         self.answer(answer, out)?;
@@ -177,7 +177,7 @@ impl Decoder {
             let (id, model) = (frame.id.map(Text::into_string), frame.model.map(Text::into_string));
             out.push(Event::Start { id, model, provider_data: ProviderData::default() });
         }
-        // Before the content: another dialect may want the prompt's count at its start.
+        // Before the content: another dialect may need the prompt's count at its start.
         self.count(counts, out);
         let (mut own, mut others) = (None, Vec::new());
         for candidate in frame.candidates.into_iter().flatten() {
@@ -194,7 +194,7 @@ impl Decoder {
         own.map_or(Ok(()), |candidate| self.candidate(candidate, out))
     }
 
-    /// Takes the counts of a frame, and tells them if they have changed.
+    /// Adds the counts of a frame, and reports them if they have changed.
     fn count(&mut self, counts: usage::Counts, out: &mut Vec<Event>) {
         self.counts = counts.after(self.counts);
         if self.counts != self.told {
@@ -208,7 +208,7 @@ impl Decoder {
         keep(&mut self.candidate, candidate.rest)?;
         let content = candidate.content.unwrap_or_default();
         keep(&mut self.candidate, content.rest)?;
-        // The driver counts blocks too, but only behind the frame, which may have very many.
+        // The driver counts blocks too, but only after the frame, which may have very many.
         self.limits.check_answer_blocks(content.parts.as_ref().map_or(0, OneOrMany::len))?;
         for part in content.parts.into_iter().flatten() {
             self.part(part, out)?;
@@ -230,7 +230,7 @@ impl Decoder {
         match &part.call {
             Some(call) if self.is_piece(call) => self.piece(part, out),
             Some(_) | None => {
-                // A block of its own, whole in this frame.
+                // A separate block, complete in this frame.
                 let block = content::named(content::decode(part), &mut self.ids);
                 self.calls += usize::from(block.kind() == BlockKind::ToolCall);
                 block_events(self.next(out), &block, out);
@@ -239,7 +239,7 @@ impl Decoder {
         }
     }
 
-    /// More text or thinking, without anything to it.
+    /// Adds plain text or thinking.
     fn plain(&mut self, text: String, kind: BlockKind, out: &mut Vec<Event>) {
         if text.is_empty() {
             return;
@@ -258,7 +258,7 @@ impl Decoder {
         out.push(if thinking { Event::ThinkingDelta { index, text } } else { Event::TextDelta { index, text } });
     }
 
-    /// Is this a piece of a call: in its own words, or because it goes on with the one that is arriving?
+    /// Whether this is a piece of a call, because it says so or because it continues the one that is arriving.
     fn is_piece(&self, call: &FunctionCall<'_>) -> bool {
         call.will_continue.is_some() || call.partial_args.is_some() || (self.partial.is_some() && call.name.is_none())
     }
@@ -288,7 +288,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// The place of the next block; the one that was open is closed.
+    /// Returns the index of the next block, and closes the open one.
     fn next(&mut self, out: &mut Vec<Event>) -> usize {
         self.close(out);
         self.blocks += 1;
@@ -302,8 +302,8 @@ impl Decoder {
         self.close_partial(Complete::No, out);
     }
 
-    /// Ends the call that came in pieces. One that something else cut short must not be run: its arguments are left
-    /// as text without their last brace.
+    /// Ends the call that came in pieces. One that was cut short must not be run: its arguments are left as text
+    /// without their last brace.
     fn close_partial(&mut self, complete: Complete, out: &mut Vec<Event>) {
         let Some((index, args)) = self.partial.take() else { return };
         let mut text = Value::Object(args.finish()).to_string();

@@ -15,7 +15,7 @@ pub(super) fn read(frames: &[Value]) -> Vec<Event> {
     decoded(&frames.iter().map(Value::to_string).collect::<Vec<_>>())
 }
 
-/// The events as JSON, which is shorter to write down.
+/// Returns the events as JSON, which is shorter to write.
 fn events(frames: &[Value]) -> Value {
     serde_json::to_value(read(frames)).unwrap()
 }
@@ -24,7 +24,7 @@ pub(super) fn response(frames: &[Value]) -> Response {
     testing::collect(read(frames))
 }
 
-/// A frame with these parts.
+/// Makes a frame with these parts.
 pub(super) fn parts(parts: Value) -> Value {
     json!({"candidates": [{"content": {"parts": parts, "role": "model"}}], "modelVersion": "m", "responseId": "r"})
 }
@@ -129,7 +129,7 @@ fn counts_are_snapshots_that_never_end_the_stream() {
         usage(json!({"promptTokenCount": 5, "totalTokenCount": 5})),
         usage(json!({"promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 7})),
         stop(),
-        // Behind the finish reason, and without the prompt's count.
+        // After the finish reason, and without the prompt's count.
         json!({"usageMetadata": {"candidatesTokenCount": "3", "thoughtsTokenCount": 4, "totalTokenCount": 12, "promptTokensDetails": [1]}}),
     ];
     let told: Vec<(u64, u64, u64)> = read(&frames)
@@ -281,7 +281,7 @@ fn pictures_come_whole() {
     );
 }
 
-/// A part of an answer.
+/// Generates a part of an answer.
 fn any_part() -> impl Strategy<Value = Value> {
     let text = prop_oneof![Just(String::new()), "[a-z\\n\"é]{1,5}"];
     let signature = proptest::option::of(Just("c2ln"));
@@ -304,8 +304,8 @@ fn any_part() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// A stream gives what the whole answer gives. Only how the whole one cut its text, and parts that hold nothing,
-    /// are not to be told from a stream.
+    /// A stream gives what the whole answer gives. Only how the whole one divides its text, and its empty parts, cannot
+    /// be seen from a stream.
     #[test]
     fn a_stream_is_its_response(all in proptest::collection::vec(any_part(), 1..8)) {
         let body = json!({
@@ -327,14 +327,14 @@ proptest! {
         prop_assert_eq!(response(&frames), whole);
     }
 
-    /// Whatever a frame holds, the events keep their order and the stream ends.
+    /// Whatever a frame contains, the events keep their order and the stream ends.
     #[test]
     fn any_frame_is_survivable(frames in proptest::collection::vec(any_frame(), 0..6)) {
         decoded(&frames);
     }
 }
 
-/// Frames that are nearly right.
+/// Generates frames that are nearly right.
 fn any_frame() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just(json!(null)),

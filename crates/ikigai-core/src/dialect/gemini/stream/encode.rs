@@ -1,7 +1,7 @@
 //! Events to frames.
 //!
-//! Clients read lines that begin with exactly `data: ` and choke on anything else, so there are no comments, no event
-//! names and no end marker. Calls go out whole, in one frame.
+//! Clients read lines that begin with exactly `data: ` and fail on anything else, so there are no comments, event names
+//! or end marker. Calls are sent whole, in one frame.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ use crate::{
     Block, BlockKind, Error, Event, FinishReason, Loss, LossCode, Part as DataPart, ProviderData, ToolCall, Usage,
 };
 
-/// Writes the frames of a stream.
+/// The writer of a stream's frames.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
     reply: Reply,
@@ -27,14 +27,14 @@ pub(crate) struct Encoder {
     model: Option<String>,
     data: ProviderData,
     usage: Option<Usage>,
-    /// The greatest counts that went out.
+    /// The highest counts that have been sent.
     told: Usage,
     /// What follows the part in every frame: counts, model, id, the frame's end.
     tail: Vec<u8>,
     /// Model and id.
     names: Vec<u8>,
     open: Vec<Open>,
-    /// How many blocks and calls went out.
+    /// How many blocks and calls have been sent.
     blocks: usize,
     calls: usize,
     frames: usize,
@@ -42,15 +42,15 @@ pub(crate) struct Encoder {
     losses: Vec<Loss>,
 }
 
-/// A block that is open.
+/// An open block.
 #[derive(Debug)]
 struct Open {
     index: usize,
     /// The block without its text.
     block: Block,
-    /// What stood on the block from its start is not written yet.
+    /// Whether the block's data from its start has not been written yet.
     unsigned: bool,
-    /// How much of its text went out.
+    /// How many bytes of its text have been sent.
     written: usize,
 }
 
@@ -61,7 +61,7 @@ impl WriteFrames for Encoder {
         }
         match event {
             Event::Start { id, model, provider_data } => {
-                // An answer of this dialect that had no id stays without.
+                // An answer of this dialect without an id stays that way.
                 let own = provider_data.part(DIALECT, DataPart::Answer).is_empty();
                 self.id = id.clone().or_else(|| own.then(|| self.reply.ids.next_id()));
                 self.model = model.clone().filter(|model| !model.is_empty()).or_else(|| self.reply.model.clone());
@@ -76,7 +76,7 @@ impl WriteFrames for Encoder {
                 let block = Block::ToolCall(ToolCall { id, name, provider_data, ..ToolCall::default() });
                 self.open.push(Open { index: *index, block, unsigned: false, written: 0 });
             }
-            // A call goes out whole, at its end.
+            // A call is sent whole, at its end.
             Event::ToolCallDelta { .. } => {}
             Event::ToolCallDone { index, arguments, provider_data } => {
                 if let Some(Open { block: Block::ToolCall(mut call), .. }) = self.take(*index) {
@@ -86,7 +86,7 @@ impl WriteFrames for Encoder {
                     self.whole(*index, &Block::ToolCall(call), out);
                 }
             }
-            // The driver has made them what this wire has for them.
+            // The driver has already converted them for this wire.
             Event::BlockReplaced { .. } | Event::Citation { .. } | Event::Sources { .. } => {}
             Event::BlockDone { index, provider_data } => self.done(*index, provider_data, out),
             Event::Usage { usage } => {
@@ -107,7 +107,7 @@ impl WriteFrames for Encoder {
                 json(data, out);
                 self.close_frame(out);
             }
-            // The driver tells of those.
+            // The driver reports those.
             Event::Other { .. } => {}
         }
     }
@@ -147,7 +147,7 @@ impl Encoder {
         self.tail.extend_from_slice(self.frame_end());
     }
 
-    /// What every frame says beside its candidate.
+    /// Returns what every frame has besides its candidate.
     fn answer(&self) -> Answer<'_> {
         let usage = self.usage.as_ref().map(|usage| usage::encode(usage, &self.told));
         let (model, id) = (self.model.as_deref().map(Text::from), self.id.as_deref().map(Text::from));
@@ -172,7 +172,7 @@ impl Encoder {
         if self.reply.json_array { b"\n" } else { b"\r\n\r\n" }
     }
 
-    /// A frame with a part.
+    /// Writes a frame with a part.
     fn part(&mut self, part: &Part<'_>, out: &mut Vec<u8>) {
         self.blocks += 1;
         self.open_frame(out);
@@ -181,7 +181,7 @@ impl Encoder {
         out.extend_from_slice(&self.tail);
     }
 
-    /// A frame with a part that is plain text or thinking: there is one for every few words.
+    /// Writes a frame with plain text or thinking: there is one for every few words.
     fn plain_part(&mut self, text: &str, kind: BlockKind, out: &mut Vec<u8>) {
         self.blocks += 1;
         self.open_frame(out);
@@ -193,7 +193,7 @@ impl Encoder {
 
     fn start(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
         let mut block = block.clone();
-        // Anything else goes out at its end, when it is whole.
+        // Anything else is sent at its end, when it is complete.
         let text = text_of(&mut block).map(std::mem::take).unwrap_or_default();
         let kind = block.kind();
         let unsigned = block.provider_data().is_some_and(|data| !data.is_empty());
@@ -203,7 +203,7 @@ impl Encoder {
         }
     }
 
-    /// A block in one piece.
+    /// Writes a block in one piece.
     fn whole(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
         let signer = Signer::new(&self.reply, self.model.as_deref());
         let mut writer = Parts { signer, losses: &mut self.losses };
@@ -216,7 +216,7 @@ impl Encoder {
         let open = self.open.iter_mut().find(|open| open.index == index);
         let open = open.and_then(|open| {
             open.written += text.len();
-            // A signature of this dialect stands on its own part. Another's state covers the whole block, and waits.
+            // This dialect's own signature goes on its own part. Another's state covers the whole block, and waits.
             (open.unsigned && open.block.provider_data().is_some_and(is_own)).then_some(open)
         });
         let Some(open) = open else { return self.plain_part(text, kind, out) };
@@ -228,7 +228,7 @@ impl Encoder {
         self.part(&part, out);
     }
 
-    /// Ends a block. A signature that came last stands on an empty part behind the text.
+    /// Ends a block. A signature that came last goes on an empty part after the text.
     fn done(&mut self, index: usize, provider_data: &ProviderData, out: &mut Vec<u8>) {
         let Some(mut open) = self.take(index) else { return };
         if let Block::Other(other) = &mut open.block
@@ -284,7 +284,7 @@ impl Encoder {
             return self.fail(&failure(None), out);
         };
         let (rest, mut candidate) = kept_fields(&data);
-        // Some readers want a part in every candidate.
+        // Some clients require a part in every candidate.
         let parts = Some(OneOrMany::Single(content::text("", BlockKind::Text)));
         candidate.content = Some(Content { parts, role: Some("model".into()), ..Content::default() });
         candidate.finish = Some(Text(word));
@@ -300,7 +300,7 @@ impl Encoder {
         }
     }
 
-    /// A failure, with what it leaves unsaid: what waits for an end, and what stands beside parts if there were none.
+    /// Writes a failure, and notes what is lost: unfinished blocks, and the fields next to parts if there were none.
     fn fail(&mut self, error: &Error, out: &mut Vec<u8>) {
         for open in std::mem::take(&mut self.open) {
             let place = format!("content[{}]", open.index);
@@ -337,7 +337,7 @@ fn is_own(data: &ProviderData) -> bool {
     [DataPart::State, DataPart::Extra, DataPart::Shape].iter().any(|part| !data.part(DIALECT, *part).is_empty())
 }
 
-/// Writes a value; memory never refuses, and wire structs always have a JSON form.
+/// Writes a value. Writing to memory does not fail, and wire structs always have a JSON form.
 fn json<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
     let before = out.len();
     if serde_json::to_writer(&mut *out, value).is_err() {

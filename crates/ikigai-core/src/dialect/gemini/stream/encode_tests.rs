@@ -49,7 +49,7 @@ fn usage(input_tokens: u64, output_tokens: u64) -> Event {
     Event::Usage { usage: Usage { input_tokens, output_tokens, ..Usage::default() } }
 }
 
-/// A conversation's worth of events.
+/// Returns the events of an answer.
 fn an_answer() -> Vec<Event> {
     vec![
         start(),
@@ -167,7 +167,7 @@ fn foreign_state_at_a_blocks_end_finds_its_text_again() {
         done(FinishReason::ToolUse),
     ];
     let reply = Reply { provider: Some("anthropic".to_owned()), ..Reply::default() };
-    // As the official clients do: every frame's content is a content of its own in the next request.
+    // Like the official clients: every frame's content is a separate content in the next request.
     let contents: Vec<Value> =
         frames(&written(reply, &events)).iter().map(|frame| frame["candidates"][0]["content"].clone()).collect();
     let request = decode_request(None, &json!({"contents": contents})).unwrap();
@@ -228,7 +228,7 @@ fn a_refused_prompt_is_written_without_a_candidate() {
         frames(&written(Reply::default(), &events)),
         [json!({"modelVersion": "m", "responseId": "r", "promptFeedback": {"blockReason": "SAFETY"}})],
     );
-    // Any other filter is a reason of the candidate.
+    // Any other filter is a reason on the candidate.
     let events = [start(), done(FinishReason::ContentFilter)];
     assert_eq!(frames(&written(Reply::default(), &events))[0]["candidates"][0]["finishReason"], "SAFETY");
 }
@@ -298,7 +298,7 @@ fn what_only_others_know_is_told_once_its_block_ends() {
             "provider_data at usage.provider_data.openai-responses",
         ]
     );
-    // No block has state, so that nothing is sealed.
+    // No block has state, so nothing is sealed.
     assert!(!String::from_utf8(out).unwrap().contains("thoughtSignature"));
 }
 

@@ -1,7 +1,7 @@
 //! Answers as they arrive.
 //!
 //! Each frame is a whole answer object: a delta in its content, a snapshot in its usage. `args.rs` builds the arguments
-//! that Vertex sends piece by piece, and `alike.rs` tells which frames need no parsing.
+//! that Vertex sends in pieces, and `alike.rs` recognises frames that need no parsing.
 
 mod alike;
 mod args;

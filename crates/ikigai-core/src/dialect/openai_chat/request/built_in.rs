@@ -1,17 +1,17 @@
-//! The search that this API and some of its copies run, as they are asked for it.
+//! Requests for the web search of this API and some of its copies.
 
 use serde_json::{Map, Value, json};
 
 use crate::dialect::hosted::{Asked, approximate, domains, number, say, user_location};
 use crate::{BuiltIn, Json, WebSearch};
 
-/// OpenRouter's.
+/// OpenRouter's search.
 const TOOL: &str = "openrouter:web_search";
-/// OpenAI's: a field of the request.
+/// OpenAI's search: a field of the request.
 pub(super) const OPTIONS: &str = "web_search_options";
 
-/// The tool that an entry asks for, and the names of its fields that are understood. The field of a request is an entry
-/// with nothing but that.
+/// Reads a tool's entry, and returns it with the names of the fields that are understood. A request's field is read as
+/// an entry that contains nothing else.
 pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
     let value = data.value();
     if let Some(options) = value.get(OPTIONS).and_then(Value::as_object) {
@@ -39,7 +39,7 @@ pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
     Some((BuiltIn::WebSearch(search), if known { &["type", "parameters"] } else { &["type"] }))
 }
 
-/// Where an entry that came belongs.
+/// Places an entry where it belongs.
 pub(crate) fn placed(entry: &Json) -> Asked {
     match entry.value().get(OPTIONS) {
         Some(_) => Asked { top: entry.to().unwrap_or_default(), ..Asked::default() },
@@ -47,7 +47,7 @@ pub(crate) fn placed(entry: &Json) -> Asked {
     }
 }
 
-/// What asks for a search where every answer of the model is one.
+/// Writes the request for a search, for models that search for every answer.
 pub(crate) fn write_options(tool: &BuiltIn) -> Option<Asked> {
     let BuiltIn::WebSearch(search) = tool else { return None };
     let mut options = Map::new();
@@ -68,7 +68,7 @@ pub(crate) fn write_options(tool: &BuiltIn) -> Option<Asked> {
     Some(asked)
 }
 
-/// What asks for a tool, where the provider has a search of this kind.
+/// Writes the request for a tool, for providers with a search of this kind.
 pub(crate) fn write_tool(tool: &BuiltIn) -> Option<Asked> {
     let BuiltIn::WebSearch(search) = tool else { return None };
     let mut options = Map::new();

@@ -1,4 +1,4 @@
-//! A client's request to ours.
+//! Converts a client's request to a canonical one.
 
 use std::borrow::Cow;
 
@@ -17,11 +17,11 @@ use crate::json::many::Document;
 use crate::json::wire::{Raw, Rest, Text, read_request};
 use crate::{CacheOptions, Error, Fields, Json, JsonSchemaFormat, Limits, OutputFormat, Part, ProviderData, Request};
 
-/// Reads a request. What has no field of ours stays in `provider_data`, in its place; a field of a type that nobody
-/// expects stays there too, for the provider to refuse.
+/// Decodes a request. Whatever has no canonical field stays in `provider_data`, in its place, and so does a field of an
+/// unexpected type, for the provider to refuse.
 ///
 /// # Errors
-/// If it is not a JSON object, names no model, or its messages cannot be told apart.
+/// Returns an error if it is not a JSON object, does not name a model, or its messages cannot be read.
 pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<Request, Error> {
     let Document(mut asked): Document<Asked<'_>> = read_request(incoming.body, limits)?;
     let mut request = Request::default();
@@ -64,26 +64,26 @@ fn model(named: &mut Words<'_>, path: Option<&str>, notes: &mut Notes) -> Result
     Ok(model)
 }
 
-/// Azure's older addresses name the model: `/openai/deployments/{model}/chat/completions`.
+/// Reads the model from one of Azure's older paths: `/openai/deployments/{model}/chat/completions`.
 fn deployment(path: &str) -> Option<String> {
     let (_, rest) = path.split_once("/deployments/")?;
     let model = rest.split(['/', '?']).next()?;
     (!model.is_empty()).then(|| model.to_owned())
 }
 
-/// A complaint about one place in the request.
+/// Returns an error for one place in the request.
 pub(super) fn at(place: impl Into<String>, what: &str) -> Error {
     let place = place.into();
     let why = format!("`{place}` {what}");
     Error::invalid_param(place, why)
 }
 
-/// Takes a field out if it can be read as a type; what cannot stays for the provider to refuse.
+/// Takes out a field that can be read as this type; any other stays for the provider to refuse.
 pub(super) fn take_as<'a, T: Deserialize<'a>>(rest: &mut Rest<'a>, name: &str) -> Option<T> {
     let place = rest.iter().rposition(|(own, _)| own == name)?;
     let value = match &rest.get(place)?.1 {
         Cow::Borrowed(raw) => serde_json::from_str(raw.get()).ok()?,
-        // Only what did not fit a typed field is not borrowed.
+        // Only values that did not fit a typed field are owned.
         Cow::Owned(_) => return None,
     };
     rest.remove(place);
@@ -91,7 +91,7 @@ pub(super) fn take_as<'a, T: Deserialize<'a>>(rest: &mut Rest<'a>, name: &str) -
 }
 
 fn limit(rest: &mut Rest<'_>, request: &mut Request, notes: &mut Notes) {
-    // The newer name wins; the other then stays as it is.
+    // The newer name wins; the other one then stays unchanged.
     for name in ["max_completion_tokens", "max_tokens"] {
         if wire::find(rest, name)
             .and_then(|raw| serde_json::from_str::<i64>(raw.get()).ok())
@@ -166,7 +166,7 @@ fn labels(rest: &mut Rest<'_>, request: &mut Request, notes: &mut Notes) {
     }
 }
 
-/// Labels as the request's `metadata`: the user is the one that other dialects call `user_id`.
+/// Reads labels as the request's `metadata`: `user` is what other dialects call `user_id`.
 pub(super) fn read_labels(raw: &Fields) -> Map<String, Value> {
     let mut metadata = Map::new();
     if let Some(user) = raw.get("user") {
@@ -211,10 +211,10 @@ loose! {
     }
 }
 
-/// The fields around the inner object of a schema, among its unknown fields.
+/// Marks the fields around a schema's inner object, among its unknown fields.
 pub(super) const OUTER: &str = "response_format";
 
-/// Reads `response_format`; `None` if it is of a kind that only its provider knows.
+/// Reads `response_format`. Returns `None` if it is of a kind that only its provider knows.
 pub(super) fn read_format(raw: &RawValue) -> Option<OutputFormat> {
     let mut outer: WireFormat<'_> = read_raw(raw)?;
     match outer.kind.take()?.as_str() {

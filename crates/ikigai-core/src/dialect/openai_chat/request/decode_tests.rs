@@ -11,7 +11,7 @@ fn decode(body: Value) -> Request {
     decode_request(Sent { path: None, body }).unwrap()
 }
 
-/// Decodes, and checks that the same document comes out again.
+/// Decodes, and checks that encoding gives the same document.
 fn both_ways(body: Value) -> Request {
     let request = decode(body.clone());
     let (quirks, rules) = (Quirks::default(), Rules::default());
@@ -278,7 +278,7 @@ fn thinking_of_the_history_is_read_from_every_field() {
 #[path = "settings_tests.rs"]
 mod settings;
 
-/// A `content` that is neither text nor parts is kept, and written once.
+/// A `content` that is neither a string nor parts is kept, and written once.
 #[test]
 fn content_of_an_unknown_form_is_written_once() {
     for role in ["assistant", "user", "system"] {

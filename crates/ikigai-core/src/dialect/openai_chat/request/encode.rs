@@ -1,4 +1,4 @@
-//! A fitted request to the wire.
+//! Converts a fitted request to the wire.
 
 use std::borrow::Cow;
 
@@ -18,10 +18,10 @@ use crate::json::wire::{Raw, Rest, Text, write_within};
 use crate::provider::{MaxTokensField, SeedField};
 use crate::{Error, Fields, Json, Limits, Loss, LossCode};
 
-/// Writes a request.
+/// Encodes a request.
 ///
 /// # Errors
-/// None so far: whatever is fitted has a form here.
+/// Currently none: everything that has been fitted has a form here.
 pub(crate) fn encode_request(fitted: &Fitted<'_>, _limits: &Limits) -> Result<WireRequest, Error> {
     let (messages, mut losses) = History::new(fitted).all();
     let mut body = Asked { messages, ..Asked::default() };
@@ -53,7 +53,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _limits: &Limits) -> Result<Wi
     })
 }
 
-/// How the request was spelled, where that is followed.
+/// Returns how the request was spelled, if that is to be followed.
 fn shape_of<'a>(fitted: &Fitted<'a>) -> &'a Fields {
     match fitted.spelling {
         Spelling::AsItCame => notes::shape(&fitted.request.provider_data),
@@ -61,7 +61,7 @@ fn shape_of<'a>(fitted: &Fitted<'a>) -> &'a Fields {
     }
 }
 
-/// The raw form of several fields, as it was kept.
+/// Returns the original raw form of several fields.
 fn raw_fields(shape: &Fields, name: &str) -> Option<Fields> {
     shape.get(name)?.to().ok()
 }
@@ -89,7 +89,7 @@ fn put_limits(fitted: &Fitted<'_>, shape: &Fields, rest: &mut Rest<'_>) {
         ("presence_penalty", fitted.presence_penalty),
     ];
     for (name, number) in numbers.into_iter().filter_map(|(name, number)| Some((name, number?))) {
-        // As it was written, while it is the same number.
+        // The original spelling, while it is the same number.
         match spelled.get(name).filter(|raw| raw.to::<f64>().is_ok_and(|same| same == number)) {
             Some(same) => rest.push((Cow::Borrowed(name), Cow::Owned(same.raw().to_owned()))),
             None => put(rest, name, &number),
@@ -135,7 +135,7 @@ fn put_format(fitted: &Fitted<'_>, shape: &Fields, rest: &mut Rest<'_>) {
     let same = kept.filter(|kept| decode::read_format(kept.raw()).as_ref() == fitted.request.output_format.as_ref());
     match (format, same) {
         (_, Some(same)) => rest.push((Cow::Borrowed("response_format"), Cow::Owned(same.raw().to_owned()))),
-        // The answer is text unless something else is said.
+        // Text is the default.
         (FittedFormat::Text, None) if fitted.spelling == Spelling::Ours => {}
         (FittedFormat::Text, None) => put(rest, "response_format", &json!({"type": "text"})),
         (FittedFormat::Json, None) => put(rest, "response_format", &json!({"type": "json_object"})),
@@ -169,7 +169,7 @@ fn put_thinking(fitted: &Fitted<'_>, shape: &Fields, rest: &mut Rest<'_>, losses
     }
 }
 
-/// `user` and `metadata`: as they came while they say the same.
+/// Writes `user` and `metadata`: as received while they say the same.
 fn put_labels(fitted: &Fitted<'_>, rest: &mut Rest<'_>, losses: &mut Vec<Loss>) {
     let request = fitted.request;
     let kept = raw_fields(notes::shape(&request.provider_data), shape::LABELS);
@@ -193,8 +193,8 @@ fn put_labels(fitted: &Fitted<'_>, rest: &mut Rest<'_>, losses: &mut Vec<Loss>) 
     }
 }
 
-/// Whether the answer shall stream, and the fields that the format does not know. Another model of this family refuses
-/// by name what it does not know.
+/// Writes whether to stream, and the fields that the format does not have. A model that does not support such a field
+/// refuses it by name.
 fn put_extra<'f>(fitted: &Fitted<'f>, rest: &mut Rest<'f>) {
     let extra = notes::extra(&fitted.request.provider_data, Side::Request);
     let ours = fitted.spelling == Spelling::Ours;

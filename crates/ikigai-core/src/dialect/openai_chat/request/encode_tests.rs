@@ -21,7 +21,7 @@ pub(super) fn encode(request: &Request) -> (Value, Vec<Loss>) {
     encode_for(request, &Quirks::default(), &Rules::default()).unwrap()
 }
 
-/// The body, where nothing may be lost.
+/// Returns the body; nothing may be lost.
 pub(super) fn body(request: &Request) -> Value {
     let (body, losses) = encode(request);
     assert_eq!(losses, []);

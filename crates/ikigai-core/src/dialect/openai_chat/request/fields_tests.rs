@@ -1,4 +1,4 @@
-//! The fields of a request beside its messages.
+//! The fields of a request other than its messages.
 
 use super::*;
 use pretty_assertions::assert_eq;
@@ -51,7 +51,7 @@ fn sampling_is_dropped_where_the_model_refuses_it() {
         severities,
         [
             ("temperature", crate::Severity::Loss),
-            // The usual value says nothing new.
+            // The default adds nothing.
             ("top_p", crate::Severity::Info),
             ("frequency_penalty", crate::Severity::Loss),
             ("stop", crate::Severity::Loss),
@@ -81,14 +81,14 @@ fn tools_beside_an_effort_are_fitted_or_refused() {
     let rules = Rules { tools_in_chat: ToolsInChat::NotWithEffort, ..effort_rule(ThinkingOff::Word) };
     let (wire, losses) = encode_for(&request, &Quirks::default(), &rules).unwrap();
     assert_eq!((&wire["reasoning_effort"], whats(&losses)), (&json!("none"), vec![("thinking", "thinking")]));
-    // Nothing said means thinking, for the newer ones.
+    // Newer models think by default.
     let silent = Request::new("m").user("x").tool(weather());
     let newer = Rules { tools_in_chat: ToolsInChat::NotWhileThinking, ..effort_rule(ThinkingOff::Word) };
     assert_eq!(encode_for(&silent, &Quirks::default(), &newer).unwrap().0["reasoning_effort"], "none");
     let always = Rules { tools_in_chat: ToolsInChat::NotWhileThinking, ..effort_rule(ThinkingOff::Impossible) };
     let error = encode_for(&request, &Quirks::default(), &always).unwrap_err();
     assert!(error.message.contains("Responses API"), "{error}");
-    // A relay finds its own way.
+    // A relay has its own way.
     let relay = Quirks {
         chat: crate::provider::ChatQuirks {
             reasoning_request: ReasoningRequest::ReasoningObject,

@@ -1,4 +1,4 @@
-//! Our messages to the wire.
+//! Converts canonical messages to the wire.
 
 use std::borrow::Cow;
 
@@ -14,12 +14,12 @@ use crate::json::wire::Raw;
 use crate::provider::{ReasoningField, ReplayReasoning, SystemRole};
 use crate::{Block, Fields, Loss, LossCode, Part as DataPart, ProviderData, Role, ThinkingBlock, ToolResult};
 
-/// Writes the messages of one request.
+/// The writer of one request's messages.
 pub(super) struct History<'f> {
     pub(super) fitted: &'f Fitted<'f>,
     pub(super) losses: Vec<Loss>,
     out: Vec<Item<'f, Message<'f>>>,
-    /// Pictures and documents of tool results, which only a user can show here.
+    /// Pictures and documents from tool results, which only a user can send here.
     moved: Vec<Item<'f, Part<'f>>>,
     after_tool: bool,
 }
@@ -35,7 +35,7 @@ impl<'f> History<'f> {
         }
     }
 
-    /// All messages, and what they cost.
+    /// Returns all messages, and the losses.
     pub(super) fn all(mut self) -> (Vec<Item<'f, Message<'f>>>, Vec<Loss>) {
         self.system();
         let fitted = self.fitted;
@@ -58,7 +58,7 @@ impl<'f> History<'f> {
         self.fitted.spelling == Spelling::Ours
     }
 
-    /// How something was spelled, where that is followed.
+    /// Returns how something was spelled, if that is to be followed.
     fn shape(&self, data: &'f ProviderData) -> &'f Fields {
         if self.is_ours() { Fields::NONE } else { notes::shape(data) }
     }
@@ -73,7 +73,7 @@ impl<'f> History<'f> {
         self.losses.push(Loss::new(code, what, place.to_string(), why));
     }
 
-    /// The system prompt, in the messages that it came in, else as one.
+    /// Writes the system prompt, in its original messages or otherwise as one.
     fn system(&mut self) {
         let fitted = self.fitted;
         if self.system_as_it_came() {
@@ -93,7 +93,7 @@ impl<'f> History<'f> {
         self.push(self.system_role(), Message { content, ..Message::default() });
     }
 
-    /// The role of instructions, unless a message says which one it had.
+    /// Returns the role of instructions whose message does not name one.
     fn system_role(&self) -> &'static str {
         match self.fitted.target.quirks.chat.system_role {
             SystemRole::Developer if self.is_ours() => "developer",
@@ -101,7 +101,7 @@ impl<'f> History<'f> {
         }
     }
 
-    /// Cuts the system prompt as it was cut, if it still has as many blocks.
+    /// Divides the system prompt into its original messages, if it still has as many blocks.
     fn system_as_it_came(&mut self) -> bool {
         let fitted = self.fitted;
         let shape = self.shape(&fitted.request.provider_data);
@@ -143,7 +143,7 @@ impl<'f> History<'f> {
         self.push_user(wire);
     }
 
-    /// A user message; some refuse one directly after a tool's.
+    /// Adds a user message; some APIs refuse one directly after a tool's.
     fn push_user(&mut self, message: Message<'f>) {
         if self.after_tool && self.is_ours() && self.fitted.target.quirks.chat.no_user_after_tool {
             let content = Content::Text("I have the results.".into());
@@ -154,7 +154,7 @@ impl<'f> History<'f> {
         self.push("user", message);
     }
 
-    /// Instructions in the middle of a conversation.
+    /// Writes instructions in the middle of a conversation.
     fn instructions(&mut self, message: &'f FittedMessage<'f>) {
         let data = &message.message.provider_data;
         let shape = self.shape(data);
@@ -163,7 +163,7 @@ impl<'f> History<'f> {
         self.push(role(shape, self.system_role()), wire);
     }
 
-    /// A message that has nothing but content.
+    /// Makes a message that has only content.
     fn plain(&mut self, blocks: impl IntoIterator<Item = &'f FittedBlock<'f>>, shape: &Fields) -> Message<'f> {
         let parts = blocks.into_iter().filter_map(|block| self.part(&block.block, block.place, block.state)).collect();
         shaped(parts, shape)
@@ -180,7 +180,7 @@ impl<'f> History<'f> {
         }
     }
 
-    /// One result is one message.
+    /// Writes a result, which is one message.
     fn result(&mut self, block: &'f FittedBlock<'f>) {
         let Block::ToolResult(result) = block.block.as_ref() else { return };
         let shape = self.shape(&result.provider_data);
@@ -199,7 +199,7 @@ impl<'f> History<'f> {
         self.push(role(shape, "tool"), wire);
     }
 
-    /// A result's text. Pictures and documents move behind the results.
+    /// Returns a result's text. Pictures and documents move after the results.
     fn result_text(&mut self, result: &'f ToolResult, place: Place) -> String {
         let mut texts: Vec<Cow<'f, str>> = Vec::new();
         let before = self.moved.len();
@@ -237,7 +237,7 @@ impl<'f> History<'f> {
         }
     }
 
-    /// What the assistant said before, as the target wants to hear it again.
+    /// Writes an earlier assistant message in the form that the target expects.
     fn assistant(&mut self, message: &'f FittedMessage<'f>) {
         let data = &message.message.provider_data;
         let quirks = self.fitted.target.quirks;
@@ -272,12 +272,12 @@ impl<'f> History<'f> {
             wire::add(&mut wire, extra);
             return self.push("assistant", wire);
         }
-        // Reasoning goes back as the target wants it, not as it came.
+        // Reasoning is sent back in the target's form, not as received.
         let is_reasoning = |name: &str| matches!(name, "reasoning" | "reasoning_content" | "reasoning_details");
         wire::add(&mut wire, extra.into_iter().filter(|(name, _)| !is_reasoning(name)).collect());
         let has_reasoning =
             !(wire.details.is_empty() && wire.reasoning.is_absent() && wire.reasoning_content.is_absent());
-        // The `content: null` that stands for nothing said does not count.
+        // The `content: null` of an empty message does not count.
         if is_silent && !has_reasoning && wire.extra_content.is_none() && wire.rest.len() < 2 {
             let why = "this API cannot express anything in this message; it is left out";
             let place = Place::Message(message.index).to_string();
@@ -287,7 +287,7 @@ impl<'f> History<'f> {
             wire::take(&mut wire.rest, "content");
             wire.content = Content::Text("".into());
         }
-        // Some want the field on every turn of a thinking conversation, be it empty.
+        // Some require the field on every turn of a thinking conversation, even if it is empty.
         let is_due = self.fitted.thinking.thinks
             && quirks.chat.reasoning_field == ReasoningField::ReasoningContent
             && quirks.chat.replay_reasoning == ReplayReasoning::Always;
@@ -297,7 +297,7 @@ impl<'f> History<'f> {
         self.push("assistant", wire);
     }
 
-    /// The field that thinking goes back in: the one that this very provider gave it in, else the usual one.
+    /// Returns the field that thinking is sent back in: the original one for its own provider, otherwise the usual one.
     fn reasoning_field(&self, thinking: &'f ThinkingBlock, message: &FittedMessage<'_>) -> Cow<'f, str> {
         let usual = match self.fitted.target.quirks.chat.reasoning_field {
             ReasoningField::Nothing | ReasoningField::ReasoningContent => "reasoning_content",
@@ -312,7 +312,7 @@ impl<'f> History<'f> {
         let has_details = !details_of(&thinking.provider_data).is_empty();
         match own.filter(|_| is_issuer) {
             Some(own) if own == FIELD_CONTENT => own,
-            // Whole details say everything.
+            // Complete details contain everything.
             _ if has_details && usual != FIELD_CONTENT => Cow::Borrowed(REASONING_DETAILS),
             Some(own) if own != REASONING_DETAILS => own,
             Some(_) | None => Cow::Borrowed(usual),
@@ -320,7 +320,7 @@ impl<'f> History<'f> {
     }
 }
 
-/// A message with these parts in the shape that they had, else as short as they can be.
+/// Makes a message of these parts in their original shape, or otherwise as short as possible.
 fn shaped<'a>(mut parts: Vec<Item<'a, Part<'a>>>, shape: &Fields) -> Message<'a> {
     let mut message = Message::default();
     message.content = match (ContentShape::read(shape), parts.as_mut_slice()) {
@@ -331,7 +331,7 @@ fn shaped<'a>(mut parts: Vec<Item<'a, Part<'a>>>, shape: &Fields) -> Message<'a>
         }
         (Some(ContentShape::Parts), _) => Content::List(parts),
         (_, []) => Content::Text("".into()),
-        // The text alone where there is nothing else to say.
+        // The text alone if there is nothing else.
         (_, [Item::Fits(Part { text: Some(text), rest, .. })]) if rest.is_empty() => {
             Content::Text(std::mem::take(text))
         }
@@ -340,7 +340,7 @@ fn shaped<'a>(mut parts: Vec<Item<'a, Part<'a>>>, shape: &Fields) -> Message<'a>
     message
 }
 
-/// The role that a message had, where it was not the usual one.
+/// Returns the role of a message, if it was not the usual one.
 fn role(shape: &Fields, usual: &'static str) -> &'static str {
     match shape.str(shape::ROLE).as_deref() {
         Some("developer") => "developer",

@@ -1,4 +1,4 @@
-//! What the assistant said before, on its way to the same provider and to others.
+//! Earlier assistant messages, sent to the same provider and to others.
 
 use pretty_assertions::assert_eq;
 use serde_json::{Map, Value, json};
@@ -205,7 +205,7 @@ fn an_answer_goes_back_as_history() {
         ..Quirks::default()
     };
     let (wire, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
-    // Nothing of the answer's frame comes along, and the arguments keep their bytes.
+    // Nothing around the answer is sent, and the arguments keep their bytes.
     assert_eq!(
         wire["messages"][1],
         json!({"role": "assistant", "content": null, "reasoning": "hm", "tool_calls": [

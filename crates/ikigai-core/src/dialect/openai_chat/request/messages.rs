@@ -1,4 +1,4 @@
-//! A client's messages to ours.
+//! Converts a client's messages to canonical ones.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -11,7 +11,7 @@ use crate::json::loose::{Item, Loose as _};
 use crate::wire::Ids;
 use crate::{Block, Error, Fields, Json, Message, Request, Role, ToolResult};
 
-/// Reads all messages: the leading system messages into `system`, the rest in order, runs of tool messages as one.
+/// Reads all messages: the leading system messages into `system`, the rest in order, a run of tool messages as one.
 pub(super) fn decode(
     messages: Vec<Item<'_, WireMessage<'_>>>,
     request: &mut Request,
@@ -54,7 +54,7 @@ pub(super) fn decode(
     Ok(())
 }
 
-/// How one system message was written: its role, and how many blocks it has.
+/// Returns how one system message was written: its role, and how many blocks it has.
 fn system_shape(role: &str, blocks: usize) -> Fields {
     let mut fields = Fields::default();
     fields.push(shape::ROLE, role);
@@ -64,9 +64,9 @@ fn system_shape(role: &str, blocks: usize) -> Fields {
 
 struct Reader {
     ids: Ids,
-    /// How the leading system messages were cut.
+    /// How the leading system messages were divided.
     system: Vec<Fields>,
-    /// The calls of the last assistant message, once a result came that does not name its call.
+    /// The calls of the last assistant message, once a result does not name its call.
     pending: Option<Pending>,
 }
 
@@ -130,7 +130,7 @@ struct Pending {
 }
 
 impl Pending {
-    /// The calls of the last assistant message, and the results that have come since.
+    /// Collects the calls of the last assistant message, and the results since then.
     fn new(messages: &[Message]) -> Self {
         let last = messages.iter().rposition(|message| message.role == Role::Assistant).unwrap_or(0);
         let blocks = || messages.iter().skip(last).flat_map(|message| &message.content);
@@ -140,13 +140,13 @@ impl Pending {
         }
     }
 
-    /// The first call that has no result.
+    /// Returns the first call without a result.
     fn answer(&mut self) -> Option<String> {
         std::iter::from_fn(|| self.calls.pop_front()).find(|id| self.answered.insert(id.clone()))
     }
 }
 
-/// A message of text and media alone.
+/// Reads a message that has only text and media.
 fn plain(role: Role, word: &str, mut wire: WireMessage<'_>) -> Message {
     let mut notes = Notes::default();
     let mut message = Message::new(role, Vec::new());
@@ -159,14 +159,14 @@ fn plain(role: Role, word: &str, mut wire: WireMessage<'_>) -> Message {
     message
 }
 
-/// Reads `content`, and notes how it was written where the blocks do not tell.
+/// Reads `content`, and notes how it was written if the blocks do not show it.
 fn read_content(message: &mut WireMessage<'_>, blocks: &mut Vec<Block>, kept: &mut Fields) {
     let before = blocks.len();
     match assistant::read_content(message, Side::Request, blocks) {
         Some(ContentShape::Empty) => blocks.push(Block::text("")),
         Some(ContentShape::Parts) => {
             let added = blocks.get(before..).unwrap_or_default();
-            // Several parts, or one that is more than text, could only be written as parts.
+            // Several parts, or a single one that is more than text, could only be written as parts.
             if added.len() < 2 && added.iter().all(|block| content::is_bare_text(block, Side::Request)) {
                 ContentShape::Parts.note(kept);
             }

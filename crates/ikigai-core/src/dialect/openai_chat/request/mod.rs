@@ -11,27 +11,27 @@ mod tools;
 pub(crate) use decode::decode_request;
 pub(crate) use encode::encode_request;
 
-/// Names in the shape of a request. The raw ones are written again as long as they still mean what the request says.
+/// Names in the shape of a request. Raw values are written back as long as they match the request.
 mod shape {
     /// The model that the request was written for.
     pub(super) const MODEL: &str = "model";
-    /// It stood in the address, not in the body.
+    /// It was in the URL, not in the body.
     pub(super) const MODEL_IN_PATH: &str = "model_in_path";
-    /// How the leading system messages were cut.
+    /// How the leading system messages were divided.
     pub(super) const SYSTEM: &str = "system";
-    /// How many blocks a system message has.
+    /// The number of blocks in a system message.
     pub(super) const BLOCKS: &str = "blocks";
     /// Unknown fields of a system message.
     pub(super) const EXTRA: &str = "extra";
     /// The name of the output limit.
     pub(super) const MAX_TOKENS: &str = "max_tokens_field";
-    /// Numbers that are not spelled as we would.
+    /// Numbers that we would spell differently.
     pub(super) const NUMBERS: &str = "numbers";
-    /// `stop` was a single text.
+    /// `stop` was a single string.
     pub(super) const STOP_TEXT: &str = "stop_text";
     /// The seed had its other name.
     pub(super) const RANDOM_SEED: &str = "random_seed";
-    /// Raw: the fields about thinking.
+    /// Raw: the thinking fields.
     pub(super) const THINKING: &str = "thinking";
     /// Raw: `user` and `metadata`.
     pub(super) const LABELS: &str = "labels";
@@ -41,9 +41,9 @@ mod shape {
     pub(super) const RESPONSE_FORMAT: &str = "response_format";
     /// The tools came as `functions`, their older form.
     pub(super) const FUNCTIONS: &str = "functions";
-    /// The wire role of a message, where it is not the usual one.
+    /// The wire role of a message, if it is not the usual one.
     pub(super) const ROLE: &str = "role";
-    /// A tool message that named no call.
+    /// A tool message that did not name its call.
     pub(super) const NO_ID: &str = "no_id";
 }
 

@@ -1,4 +1,4 @@
-//! Single blocks of a message as parts, and what becomes of those that have none.
+//! Writes the blocks of a message as parts, and handles those without one.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::json::loose::Item;
 use crate::{Block, Document, Loss, LossCode, Source};
 
 impl<'f> History<'f> {
-    /// The part for a block, if any.
+    /// Writes a block as a part, if there is one for it.
     pub(super) fn part(&mut self, block: &'f Block, place: Place, state: StateUse) -> Option<Item<'f, Part<'f>>> {
         let kind = block.kind().as_str();
         let why = match block {
@@ -26,7 +26,7 @@ impl<'f> History<'f> {
             Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {
                 Some("a result cannot stand inside another; it is left out")
             }
-            // Those of other dialects are noted already.
+            // Those of other dialects have already been noted.
             Block::Other(other) if other.dialect != DIALECT => return None,
             Block::Text(_)
             | Block::Image(_)
@@ -48,7 +48,7 @@ impl<'f> History<'f> {
         Some(part)
     }
 
-    /// A part of text alone, for system prompts.
+    /// Writes a text part, for system prompts.
     pub(super) fn text_part(&mut self, block: &'f FittedBlock<'f>) -> Option<Item<'f, Part<'f>>> {
         let part = self.part(&block.block, block.place, block.state)?;
         if matches!(&part, Item::Fits(part) if part.text.is_none()) {
@@ -59,7 +59,7 @@ impl<'f> History<'f> {
         Some(part)
     }
 
-    /// PDFs and files go as they are, text goes as text, and an address can only be told.
+    /// Writes a document: PDFs and files unchanged, text as text, and a URL only as a mention.
     fn document(&mut self, document: &'f Document, block: &'f Block, place: Place) -> Option<Item<'f, Part<'f>>> {
         let name = document.name.as_deref();
         let text = match &document.source {
@@ -100,7 +100,7 @@ impl<'f> History<'f> {
         Some(part)
     }
 
-    /// Marks a part for the cache where a mark is sent, and only there.
+    /// Puts a cache mark on a part if one is to be sent, and removes any other.
     fn mark(&mut self, part: &mut Item<'f, Part<'f>>, block: &Block, place: Place) {
         let Item::Fits(part) = part else { return };
         let Some(hint) = self.fitted.marks.at(place, block.cache()) else {

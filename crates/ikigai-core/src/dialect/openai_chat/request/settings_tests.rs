@@ -107,7 +107,7 @@ fn a_request_without_marks_of_ours_has_only_the_models_name() {
     );
 }
 
-/// Digits, order and duplicates of what is only carried come back as they were written.
+/// Digits, order and duplicates of uninterpreted JSON come back as written.
 #[test]
 fn numbers_and_duplicates_keep_their_spelling() {
     let numbers = r#"{"e":1e2,"big":123456789012345678901234567890,"long":0.1000000000000000055511151231257827,"far":1e400,"near":1e-400,"twice":1,"twice":2}"#;
@@ -166,7 +166,7 @@ mod any_request {
     proptest! {
         #![proptest_config(config())]
 
-        /// Whatever can be read goes out as it came, and the canonical form bears it.
+        /// Whatever can be read is written back unchanged, and the canonical form can hold it.
         #[test]
         fn returns_as_it_came(mut body in object(), messages in prop::collection::vec(message(), 0..5)) {
             body["model"] = "m".into();
@@ -176,7 +176,7 @@ mod any_request {
             prop_assert_eq!(stored, request);
         }
 
-        /// Fitted to another model it may lose much, but never its way.
+        /// Fitted to another model it may lose much, but nothing breaks.
         #[test]
         fn is_survived_elsewhere(mut body in object(), messages in prop::collection::vec(message(), 0..5)) {
             body["model"] = "m".into();

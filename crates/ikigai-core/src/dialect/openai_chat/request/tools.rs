@@ -21,10 +21,10 @@ use crate::{CacheHint, Fields, Function, Json, Other, Request, Tool, ToolChoice}
 const NO_TYPE: &str = "no_type";
 const NO_PARAMETERS: &str = "no_parameters";
 const NO_STRICT: &str = "no_strict";
-/// The inner object, whose unknown fields stand among those of the tool.
+/// The inner object, whose unknown fields are among those of the tool.
 const INNER: &str = "function";
 
-/// Reads tools, the choice among them, and whether several may be called at once.
+/// Reads the tools, the tool choice, and whether parallel calls are allowed.
 pub(super) fn decode(asked: &mut Asked<'_>, request: &mut Request, notes: &mut Notes) {
     if !asked.tools.is_empty() {
         request.tools.extend(std::mem::take(&mut asked.tools).into_iter().map(read_tool));
@@ -57,7 +57,7 @@ pub(super) fn decode(asked: &mut Asked<'_>, request: &mut Request, notes: &mut N
     request.parallel_tool_calls = take_as(rest, "parallel_tool_calls");
 }
 
-/// A tool that only this dialect knows.
+/// Keeps a tool that only this dialect has.
 fn own_tool<T: serde::Serialize>(item: &T) -> Tool {
     hosted::read_tool(Other { dialect: DIALECT, data: Json::of(item).unwrap_or_default() })
 }
@@ -86,12 +86,12 @@ fn read_function(mut wire: WireFunction<'_>, mut notes: Notes) -> Tool {
     let parameters = match wire.parameters.take() {
         Some(parameters) => parameters.to_json(),
         None => {
-            // A null stays with the rest.
+            // A `null` stays with the other fields.
             notes.mark(NO_PARAMETERS);
             no_parameters().into()
         }
     };
-    // This API is lenient unless told otherwise.
+    // This API is lenient by default.
     let strict = wire.strict.take().unwrap_or_else(|| {
         notes.mark(NO_STRICT);
         false
@@ -112,7 +112,7 @@ fn no_parameters() -> Value {
     json!({"type": "object", "properties": {}})
 }
 
-/// Writes the tools, in the older form if they came in it.
+/// Writes the tools, in the older form if they came in that form.
 pub(super) fn encode<'f>(fitted: &'f Fitted<'_>, shape: &Fields, body: &mut Asked<'f>) {
     let is_older_form = shape.flag(shape::FUNCTIONS);
     for tool in &fitted.tools {
@@ -131,7 +131,7 @@ pub(super) fn encode<'f>(fitted: &'f Fitted<'_>, shape: &Fields, body: &mut Aske
     }
 }
 
-/// The inner object, which is all of it in the older form.
+/// Writes the inner object, which is the whole tool in the older form.
 fn write_function<'a>(
     function: &'a Function,
     name: &'a str,
@@ -150,7 +150,7 @@ fn write_function<'a>(
     }
 }
 
-/// The whole tool, with the mark for the cache that is sent.
+/// Writes the whole tool, with the cache mark to be sent.
 fn write_tool<'a>(function: &'a Function, inner: WireFunction<'a>, mark: Option<&CacheHint>) -> WireTool<'a> {
     let extra = notes::extra(&function.provider_data, Side::Request);
     let has_type = !notes::shape(&function.provider_data).flag(NO_TYPE);
@@ -162,7 +162,7 @@ fn write_tool<'a>(function: &'a Function, inner: WireFunction<'a>, mark: Option<
     WireTool { kind: has_type.then(|| "function".into()), function: Some(Box::new(inner)), rest }
 }
 
-/// A mark that asks a relay to cache up to here.
+/// Writes a mark that asks a relay to cache up to here.
 pub(super) fn cache_control(hint: &CacheHint) -> Raw<'static> {
     match &hint.ttl {
         Some(ttl) => Raw::of(&json!({"type": "ephemeral", "ttl": ttl})),
@@ -170,7 +170,7 @@ pub(super) fn cache_control(hint: &CacheHint) -> Raw<'static> {
     }
 }
 
-/// Reads a tool choice in any spelling of the family; `None` for what only its provider knows.
+/// Reads a tool choice in any spelling of the family. Returns `None` for one that only its provider knows.
 pub(super) fn read_choice(raw: &Value) -> Option<ToolChoice> {
     match raw {
         Value::String(word) => by_word(word),
@@ -180,7 +180,7 @@ pub(super) fn read_choice(raw: &Value) -> Option<ToolChoice> {
                 return Some(ToolChoice::Specific(name.to_owned()));
             }
             match fields.get("type")?.as_str()? {
-                // A choice among some of the tools: the rest of it stays with the raw form.
+                // A choice among some of the tools: the rest of it stays in the raw form.
                 "allowed_tools" => by_word(fields.get("allowed_tools")?.get("mode")?.as_str()?),
                 kind => by_word(kind),
             }
@@ -198,7 +198,7 @@ fn by_word(word: &str) -> Option<ToolChoice> {
     }
 }
 
-/// A tool choice as OpenAI spells it, and with the provider's word for `required`.
+/// Writes a tool choice in OpenAI's form, with the provider's keyword for `required`.
 pub(super) fn write_choice(choice: &ToolChoice, required: RequiredChoice) -> Value {
     match (choice, required) {
         (ToolChoice::Auto, _) => "auto".into(),

@@ -1,4 +1,4 @@
-//! A provider's answer to ours.
+//! Converts a provider's answer to a canonical one.
 
 use std::borrow::Cow;
 
@@ -15,9 +15,9 @@ use crate::json::wire::{Raw, Text};
 use crate::wire::Ids;
 use crate::{Error, ErrorKind, Fields, FinishReason, Json, Part, ProviderData, Response, Usage};
 
-/// Reads an answer.
+/// Decodes an answer.
 ///
-/// Only the choice with index 0 is read; others are kept as they are.
+/// Only the choice with index 0 is read, or the first if there is none; the others are kept as received.
 pub(crate) fn decode_response(body: &[u8], ids: &mut Ids) -> Result<Response, Error> {
     let text =
         std::str::from_utf8(body).map_err(|fault| Error::protocol(format!("the answer is not UTF-8: {fault}")))?;
@@ -43,7 +43,7 @@ pub(in crate::dialect::openai_chat) fn excerpt(text: &str) -> String {
     text.chars().take(200).collect()
 }
 
-/// The failure that came in place of an answer.
+/// Returns the failure received in place of an answer.
 pub(in crate::dialect::openai_chat) fn failure(text: &str, answer: &Answer<'_>) -> Option<Error> {
     let has_choices = !answer.choices.is_empty() || wire::is_empty_list(&answer.rest, "choices");
     let says_so = !has_choices
@@ -53,10 +53,10 @@ pub(in crate::dialect::openai_chat) fn failure(text: &str, answer: &Answer<'_>) 
     openai_error::find(DIALECT, &body)
 }
 
-/// A failure is no longer than this, in bytes. A longer list is not read: as values it takes many times its length.
+/// The longest failure, in bytes. A longer list is not read: as values it takes many times its length.
 const LONGEST_FAILURE: usize = 64 << 10;
 
-/// The failure in a list of its own, as Google's compatible endpoint sends it.
+/// Returns the failure in a list, as Google's compatible endpoint sends it.
 pub(in crate::dialect::openai_chat) fn listed_failure(text: &str) -> Option<Error> {
     let list = (text.len() <= LONGEST_FAILURE).then_some(text)?;
     openai_error::find(DIALECT, &serde_json::from_str(list).ok()?)
@@ -110,17 +110,17 @@ fn decode(mut answer: Answer<'_>, ids: &mut Ids) -> Result<Response, Error> {
     Ok(response)
 }
 
-/// What an answer says around its content.
+/// The fields around an answer's content.
 pub(in crate::dialect::openai_chat) struct Around {
     pub(in crate::dialect::openai_chat) body: Fields,
     pub(in crate::dialect::openai_chat) choice: Fields,
     pub(in crate::dialect::openai_chat) message: Fields,
-    /// The choices that are only kept.
+    /// The choices that are kept but not read.
     pub(in crate::dialect::openai_chat) others: Option<Json>,
 }
 
 impl Around {
-    /// Everything as the answer's own data, with the provider's word for the end.
+    /// Converts everything to the answer's own data, with the provider's finish reason.
     pub(in crate::dialect::openai_chat) fn into_data(mut self, mut notes: Notes, word: Option<&str>) -> ProviderData {
         if let Some(created) = self.body.remove(CREATED) {
             notes.shape.set(CREATED, created);
@@ -139,7 +139,7 @@ impl Around {
     }
 }
 
-/// The names of fields that everybody has, but not this answer.
+/// Returns the names of standard fields that this answer does not have.
 fn absent(answer: &Answer<'_>, choice: &Choice<'_>) -> Vec<&'static str> {
     let nothing = Message::default();
     let message = choice.message.as_deref().unwrap_or(&nothing);
@@ -156,7 +156,7 @@ fn absent(answer: &Answer<'_>, choice: &Choice<'_>) -> Vec<&'static str> {
     gone.map(|(name, ..)| *name).collect()
 }
 
-/// Counts that some give in other places.
+/// Returns counts that some APIs put elsewhere.
 pub(in crate::dialect::openai_chat) fn usage_elsewhere<'a>(
     answer: &Answer<'a>,
     choice: &Choice<'a>,
@@ -172,18 +172,18 @@ pub(in crate::dialect::openai_chat) fn usage_elsewhere<'a>(
         .filter(|usage| usage.text().starts_with('{'))
 }
 
-/// What broke an answer that ended with an error: the choice may say it.
+/// Returns the error of an answer that ended with one, from the choice if it has one.
 fn choice_error(choice: &Choice<'_>, word: Option<&str>) -> Error {
     wire::find(&choice.rest, "error").and_then(failure_of).unwrap_or_else(|| broken(word))
 }
 
-/// The failure that the `error` of a choice tells.
+/// Returns the failure in a choice's `error`.
 pub(in crate::dialect::openai_chat) fn failure_of(error: &RawValue) -> Option<Error> {
     let error: serde_json::Value = serde_json::from_str(error.get()).ok()?;
     openai_error::find(DIALECT, &serde_json::json!({"error": error}))
 }
 
-/// An answer that ended with a word for failure and nothing else.
+/// Makes the error for an answer that ended with only a finish reason for failures.
 pub(in crate::dialect::openai_chat) fn broken(word: Option<&str>) -> Error {
     let word = word.unwrap_or_default();
     let kind = if word == "insufficient_system_resource" { ErrorKind::Overloaded } else { ErrorKind::Server };

@@ -1,4 +1,4 @@
-//! Our answer for a client.
+//! Converts a canonical answer for a client.
 
 use std::borrow::Cow;
 
@@ -15,10 +15,10 @@ use crate::json::loose::{Item, Loose as _, Words};
 use crate::json::wire::{Raw, Rest, Text, write};
 use crate::{Block, Dialect, Fields, Json, Loss, LossCode, Part, ProviderData, Response, Usage};
 
-/// Writes an answer for a client.
+/// Encodes an answer for a client.
 ///
-/// An answer that came in this dialect is written as it came. State of other dialects is sealed into
-/// `reasoning_details`; what else they have of their own has no place here and is a loss.
+/// An answer that came in this dialect is written as received. Other dialects' state is sealed into
+/// `reasoning_details`; whatever else they left has no place here and is a loss.
 pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireResponse {
     let mut losses = Vec::new();
     let data = &response.provider_data;
@@ -26,7 +26,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     let shape = bound_shape(data, Side::Response);
     let own = extra(data, Side::Response);
     let absent: Vec<String> = shape.get(ABSENT).and_then(|names| names.to().ok()).unwrap_or_default();
-    // A field has to be made up if the answer neither kept it nor lacked it on the wire.
+    // A field must be supplied if it is not in the rest, unless the original answer did not have it.
     let is_due =
         |rest: &Rest<'_>, name: &str| wire::find(rest, name).is_none() && !absent.iter().any(|own| own == name);
 
@@ -42,7 +42,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     let mut body = Answer { rest: notes::around(own, CHOICE), ..Answer::default() };
     body.rest.retain(|(name, _)| name != CHOICES && !name.starts_with("message."));
     for (name, is_there) in [("id", response.id.is_some()), ("model", !response.model.is_empty())] {
-        // A stream may end under other names than it began with.
+        // A stream may end with another id or model than it began with.
         if let Some(place) = body.rest.iter().position(|(own, _)| own == name).filter(|_| is_there) {
             let why = format!("an answer has one; the last, {}, is left out", body.rest.remove(place).1.get());
             losses.push(Loss::new(LossCode::NotInDialect, name, name, why));
@@ -60,7 +60,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     body.model = is_due(&body.rest, "model").then(|| model.into());
     body.usage = response.usage.as_ref().and_then(usage::encode);
     if !is_own(data) {
-        // A failure that this dialect did not bring along itself.
+        // A failure that did not come in this dialect.
         if let Some(error) = response.error.as_deref() {
             wire::put(&mut body.rest, "error", &openai_error::object(error));
         }
@@ -72,7 +72,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     WireResponse { body: write(&body), losses }
 }
 
-/// The choice among those that are only kept, in its place.
+/// Inserts the choice at its place among those that were only kept.
 fn with_others<'a>(choice: Choice<'a>, own: &'a Fields, shape: &Fields) -> Vec<Item<'a, Choice<'a>>> {
     let others: Option<Vec<Raw<'_>>> = own.get(CHOICES).and_then(|others| serde_json::from_str(others.text()).ok());
     let mut choices: Vec<Item<'_, Choice<'_>>> =
@@ -87,13 +87,13 @@ fn is_own(data: &ProviderData) -> bool {
     !data.part(DIALECT, Part::Answer).is_empty() || !shape(data).is_empty()
 }
 
-/// The tier that answered, which other dialects name too.
+/// Returns the tier that served the answer, which other dialects report too.
 pub(in crate::dialect::openai_chat) fn service_tier(data: &ProviderData) -> Option<&Json> {
     let tiers = data.parts(Part::Answer).filter_map(|(_, fields)| fields.get("service_tier"));
     tiers.into_iter().find(|tier| !tier.is_null())
 }
 
-/// Notes what other dialects say about an answer and its counts.
+/// Notes what other dialects left on an answer and its counts.
 pub(in crate::dialect::openai_chat) fn foreign_fields(
     data: &ProviderData,
     usage: Option<&Usage>,
@@ -129,7 +129,7 @@ fn encode_message<'a>(response: &'a Response, reply: &Reply, model: &str, losses
     let mut message = saying.into_message();
     message.rest.extend(notes::inner(extra(data, Side::Response), MESSAGE));
     if !is_own(data) && message.refusal.is_absent() {
-        // Clients read it without asking whether it is there.
+        // Clients read it without checking that it is there.
         wire::put(&mut message.rest, "refusal", &());
     }
     message.extra_content = data.part(DIALECT, Part::State).get(EXTRA_CONTENT).map(Raw::from);
@@ -137,14 +137,14 @@ fn encode_message<'a>(response: &'a Response, reply: &Reply, model: &str, losses
     message
 }
 
-/// Notes what other dialects say about a block of an answer.
+/// Notes what other dialects left on a block of an answer.
 pub(in crate::dialect::openai_chat) fn note_fields(data: &ProviderData, index: usize, losses: &mut Vec<Loss>) {
     if !data.is_empty() {
         note_foreign(data, DIALECT, &[Part::Extra, Part::Answer], &format!("content[{index}]."), losses);
     }
 }
 
-/// The loss of a block that has no place in an answer.
+/// The loss for a block that has no place in an answer.
 pub(in crate::dialect::openai_chat) fn unsaid(block: &Block, index: usize) -> Loss {
     let place = format!("content[{index}]");
     let (code, why) = match block {
@@ -160,8 +160,8 @@ pub(in crate::dialect::openai_chat) fn unsaid(block: &Block, index: usize) -> Lo
     Loss::new(code, block.kind().as_str(), place, why)
 }
 
-/// The word for the end: the provider's own while it still means the same, else ours. `None` for an answer of this dialect
-/// that gave no reason; its own fields may hold a null.
+/// Returns the finish reason: the provider's own while it still means the same, otherwise ours. `None` for an answer of
+/// this dialect that gave no reason; its own fields may contain a null.
 fn finish_word(response: &Response) -> Option<Cow<'_, str>> {
     let own = response.provider_data.part_str(DIALECT, Part::Shape, FINISH_REASON);
     let holds = Holds::of(&response.content);

@@ -1,4 +1,4 @@
-//! Answers, whole.
+//! Whole answers.
 
 mod decode;
 mod encode;
@@ -10,22 +10,21 @@ pub(super) use decode::{Around, broken, failure, failure_of, listed_failure, usa
 pub(crate) use encode::encode_response;
 pub(super) use encode::{foreign_fields, note_fields, service_tier, unsaid};
 
-/// Shape: the provider's own word for the end.
+/// Shape: the provider's own finish reason.
 pub(super) const FINISH_REASON: &str = "finish_reason";
-/// What stands, with a dot, before the names of fields of the choice and of the message; those of the body have nothing
-/// before them.
+/// The prefixes, before a dot, of the names of fields of the choice and of the message; fields of the body have none.
 pub(super) const CHOICE: &str = "choice";
 pub(super) const MESSAGE: &str = "message";
 /// The other choices.
 pub(super) const CHOICES: &str = "choices";
 /// Shape: when the answer was made.
 const CREATED: &str = "created";
-/// Shape: the place of our choice among them, where it is not the first.
+/// Shape: the index of our choice, if it is not the first.
 const CHOICE_AT: &str = "choice_at";
-/// Shape: fields that everybody has, but not this answer.
+/// Shape: standard fields that this answer does not have.
 const ABSENT: &str = "absent";
 
-/// What an answer holds, as far as its end depends on it.
+/// The content of an answer, as far as its finish reason depends on it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Holds {
     pub(super) calls: bool,
@@ -45,9 +44,9 @@ impl Holds {
     }
 }
 
-/// Why the answer ended, by the provider's word and by what it holds.
+/// Determines why the answer ended, from the provider's finish reason and the content.
 ///
-/// Several servers say `stop` beside tool calls, or nothing: calls that are whole are there to be run.
+/// Several servers send `stop` with tool calls, or nothing: complete calls are there to be run.
 pub(super) fn finish(word: Option<&str>, holds: Holds) -> FinishReason {
     match word.unwrap_or_default() {
         "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "tool_calls" | "tool_use" | "function_call" => {
@@ -67,7 +66,7 @@ pub(super) fn finish(word: Option<&str>, holds: Holds) -> FinishReason {
     }
 }
 
-/// This dialect's word for each reason; `None` for an unknown reason.
+/// Returns this dialect's finish reason, or `None` for an unknown one.
 pub(super) fn word_of(reason: FinishReason) -> Option<&'static str> {
     match reason {
         FinishReason::Stop => Some("stop"),

@@ -247,7 +247,7 @@ fn an_answer_that_gives_no_reason_for_its_end_is_complete() {
     let response = decode(body.clone());
     assert_eq!((response.text().as_str(), response.finish_reason), ("Hi", FinishReason::Unknown));
     assert_eq!(encode_response(&response, &Reply::default()), body);
-    // Whole calls are there to be run.
+    // Complete calls are there to be run.
     let call = json!({"id": "c", "type": "function", "function": {"name": "t", "arguments": "{}"}});
     let body = answer(
         json!({"index": 0, "finish_reason": null, "message": {"role": "assistant", "content": null, "tool_calls": [call]}}),

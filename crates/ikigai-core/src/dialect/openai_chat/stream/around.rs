@@ -1,4 +1,4 @@
-//! What stands around an answer, as a chunk has it.
+//! Writes the fields around an answer as a chunk.
 
 use std::borrow::Cow;
 
@@ -10,11 +10,11 @@ use crate::json::tagged::Object;
 use crate::json::wire::{Raw, Rest};
 use crate::{Fields, Json};
 
-/// Fields of a message that would open something in a delta. Where a whole answer keeps one, it stands there for nothing:
-/// speech without sound, a call without a name.
+/// Fields of a message that would open something in a delta. Any that a whole answer kept are meaningless there: speech
+/// without audio, a call without a name.
 const OPENING: [&str; 7] = ["role", "content", "refusal", "audio", "function_call", "tool_calls", "reasoning_content"];
 
-/// Writes the beginning of a chunk, up to and with `"choices":[`.
+/// Writes the beginning of a chunk, up to and including `"choices":[`.
 pub(super) fn write_head(id: &Json, created: &Json, model: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"id\":");
     write(id, out);
@@ -25,11 +25,11 @@ pub(super) fn write_head(id: &Json, created: &Json, model: &str, out: &mut Vec<u
     out.extend_from_slice(b",\"choices\":[");
 }
 
-/// Writes the rest of a chunk: with the reason for the end, and with what this dialect said around the answer (`own`, and
-/// `state` that belongs to the message).
+/// Writes the rest of a chunk, with the finish reason and this dialect's own fields around the answer (`own`, and the
+/// message's `state`).
 pub(super) fn write_around(mut own: Fields, state: Option<&Json>, word: Option<&str>, out: &mut Vec<u8>) {
     let others = own.remove(CHOICES);
-    // A whole answer also keeps what says nothing, to be written the same again.
+    // A whole answer also keeps empty values, to be written back the same way.
     own.retain(|_, value| !matches!(value.text(), "null" | "\"\"" | "[]" | "{}"));
     let said = |object: &str, written: &[&str]| -> Rest<'_> {
         inner(&own, object).into_iter().filter(|(name, _)| !written.contains(&name.as_ref())).collect()
@@ -62,7 +62,7 @@ pub(super) fn write_around(mut own: Fields, state: Option<&Json>, word: Option<&
     out.push(b'}');
 }
 
-/// Writes JSON. A `Vec` takes everything, and what is written here has text keys only.
+/// Writes JSON. A `Vec` accepts everything, and whatever is written here has only string keys.
 pub(super) fn write<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
     let written = serde_json::to_writer(&mut *out, value);
     debug_assert!(written.is_ok(), "JSON of plain values always writes");

@@ -1,7 +1,7 @@
 //! Events to chunks, as OpenAI writes them.
 //!
-//! The official clients put a stream together by joining strings, so the role, a call's id and its name come once.
-//! Reasoning goes into `reasoning_content`, or into the field that it came in; state of other dialects is sealed into
+//! The official clients assemble a stream by joining strings, so the role, a call's id and its name are sent once.
+//! Reasoning goes into `reasoning_content`, or into its original field; other dialects' state is sealed into
 //! `reasoning_details` when its block ends.
 
 use std::collections::BTreeMap;
@@ -29,45 +29,45 @@ use crate::{
 
 use super::around::{write, write_around, write_head};
 
-/// Writes the chunks of one answer.
+/// The writer of one answer's chunks.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
     reply: Reply,
     id: Json,
     model: String,
-    /// The beginning of every chunk, up to and with `"choices":[`.
+    /// The beginning of every chunk, up to and including `"choices":[`.
     head: Vec<u8>,
-    /// The same of a chunk with a delta, up to and with `"delta":{`.
+    /// The beginning of a chunk with a delta, up to and including `"delta":{`.
     delta_head: Vec<u8>,
-    /// What is known of each block that is still open.
+    /// The blocks that are still open.
     open: BTreeMap<usize, Open>,
     calls: u64,
     holds: Holds,
     usage: Option<Usage>,
     service_tier: Option<Json>,
-    /// What this dialect itself said around the answer.
+    /// This dialect's own fields around the answer.
     own: Fields,
-    /// What its provider wants back with the message.
+    /// The state that its provider wants back with the message.
     state: Option<Json>,
     is_over: bool,
     losses: Vec<Loss>,
 }
 
-/// What the writer knows of a block.
+/// An open block.
 #[derive(Debug)]
 struct Open {
     kind: Kind,
-    /// State so far: from the beginning, and added to at the end.
+    /// The state so far: from the start, extended at the end.
     state: ProviderData,
-    /// How much text went out.
+    /// How many bytes of text have been written.
     length: usize,
 }
 
 #[derive(Debug)]
 enum Kind {
-    /// With the field that its text goes into.
+    /// With the field for its text.
     Text(&'static [u8]),
-    /// With the field that its text goes into; `None` where the text travels in details.
+    /// With the field for its text; `None` if the text is sent in details.
     Thinking(Option<&'static [u8]>),
     Call {
         number: u64,
@@ -81,7 +81,7 @@ impl WriteFrames for Encoder {
         if self.is_over {
             return;
         }
-        // A failure needs no beginning: clients look for `error` in any chunk. No `[DONE]` follows.
+        // A failure needs no start: clients look for `error` in any chunk. No `[DONE]` follows.
         if self.head.is_empty() && !matches!(event, Event::Start { .. } | Event::Error { .. }) {
             self.start(None, None, out);
         }
@@ -101,7 +101,7 @@ impl WriteFrames for Encoder {
             Event::ToolCallDone { index, arguments, provider_data } => {
                 self.call_done(*index, arguments, provider_data, out);
             }
-            // The driver has made them what this wire has for them.
+            // The driver has already converted them for this wire.
             Event::BlockReplaced { .. } | Event::Citation { .. } | Event::Sources { .. } => {}
             Event::BlockDone { index, provider_data } => self.block_done(*index, provider_data, out),
             Event::Usage { usage } => self.usage = Some(usage.clone()),
@@ -117,7 +117,7 @@ impl WriteFrames for Encoder {
                 write(data, out);
                 out.extend_from_slice(b"\n\n");
             }
-            // The driver tells of those.
+            // The driver reports those.
             Event::Other { .. } => {}
         }
     }
@@ -152,7 +152,7 @@ impl Encoder {
         (self.id, self.head) = (id, head);
     }
 
-    /// Notes what other dialects say about the answer, and keeps what has a place here.
+    /// Notes what other dialects left on the answer, and keeps what has a place here.
     fn about_answer(&mut self, data: &ProviderData) {
         self.service_tier = service_tier(data).cloned().or(self.service_tier.take());
         self.own.merge(extra(data, Side::Response).clone());
@@ -160,7 +160,7 @@ impl Encoder {
         foreign_fields(data, None, &mut self.losses);
     }
 
-    /// A chunk whose delta has the given fields.
+    /// Writes a chunk whose delta has these fields.
     fn delta(&self, out: &mut Vec<u8>, fields: &[u8], value: impl FnOnce(&mut Vec<u8>)) {
         out.extend_from_slice(&self.delta_head);
         out.extend_from_slice(fields);
@@ -188,7 +188,7 @@ impl Encoder {
                 first = &thinking.text;
                 (Kind::Thinking(field_for(thinking)), true)
             }
-            // Pictures and speech come whole.
+            // Pictures and speech are sent whole.
             Block::Image(_) => {
                 let image = content::encode(block, Side::Response, StateUse::Own);
                 image.iter().for_each(|image| self.delta(out, b"\"images\":", |out| write(&[image], out)));
@@ -205,7 +205,7 @@ impl Encoder {
             | Block::ProviderResult(_)
             | Block::Other(_) => (Kind::Whole, false),
             Block::ToolCall(call) => {
-                // Against the grammar, but no reason to lose a call.
+                // This violates the grammar, but is no reason to lose a call.
                 self.call_start(index, &call.id, &call.name, &call.provider_data, out);
                 return self.call_done(index, &call.arguments, &ProviderData::default(), out);
             }
@@ -251,7 +251,7 @@ impl Encoder {
         }
     }
 
-    /// A chunk with a piece of one call.
+    /// Writes a chunk with a piece of a call.
     fn call(&self, call: &Call<'_>, out: &mut Vec<u8>) {
         self.delta(out, b"\"tool_calls\":", |out| write(&[call], out));
     }
@@ -289,7 +289,7 @@ impl Encoder {
     }
 
     fn call_done(&mut self, index: usize, arguments: &Arguments, added: &ProviderData, out: &mut Vec<u8>) {
-        // Some give the arguments only at the end.
+        // Some send the arguments only at the end.
         if self.open.get(&index).is_some_and(|open| open.length == 0) {
             self.call_delta(index, arguments.text(), out);
         }
@@ -301,12 +301,12 @@ impl Encoder {
         self.block_done(index, added, out);
     }
 
-    /// The chunk with the reason for the end, and with what this dialect said around the answer.
+    /// Writes the chunk with the finish reason and this dialect's own fields around the answer.
     fn last_chunk(&mut self, word: &str, out: &mut Vec<u8>) {
         let mut own = std::mem::take(&mut self.own);
         let (id, model) = (own.remove("id"), own.remove("model"));
         if id.is_some() || model.is_some() {
-            // As it was: the last chunk has names of its own.
+            // The original last chunk had its own id or model.
             self.model = model.and_then(|model| model.to().ok()).unwrap_or_else(|| std::mem::take(&mut self.model));
             let id = id.unwrap_or_else(|| std::mem::take(&mut self.id));
             self.set_head(id);
@@ -322,8 +322,8 @@ impl Encoder {
     fn done(&mut self, reason: FinishReason, data: &ProviderData, out: &mut Vec<u8>) {
         self.is_over = true;
         self.about_answer(data);
-        // The provider's own word while it still means the same, else ours. Clients wait for one: an end without a known
-        // reason is an end all the same.
+        // The provider's own finish reason while it still means the same, otherwise ours. Clients wait for one, so an
+        // unknown reason is written too.
         let own = data.part_str(DIALECT, Part::Shape, FINISH_REASON);
         let own = own.as_deref().filter(|word| finish(Some(word), self.holds) == reason);
         self.last_chunk(own.or(word_of(reason)).unwrap_or("stop"), out);
@@ -340,8 +340,8 @@ impl Encoder {
     }
 }
 
-/// The field that a thinking block's text goes into. A part of `content` has no form in a stream that clients of
-/// OpenAI's own API would accept.
+/// Returns the field for a thinking block's text. Clients of OpenAI's own API would not accept a part of `content` in a
+/// stream.
 fn field_for(thinking: &ThinkingBlock) -> Option<&'static [u8]> {
     match field_of(thinking).as_deref() {
         Some("reasoning") => Some(b"\"reasoning\":"),

@@ -1,4 +1,4 @@
-//! What a client of this dialect gets as a stream.
+//! Streams for clients of this dialect.
 
 use super::*;
 use pretty_assertions::assert_eq;
@@ -46,7 +46,7 @@ fn a_stream_as_a_client_wants_it() {
     ]
     .concat();
     assert_eq!(write(&events, reply()), format!("{body}data: [DONE]\n\n"));
-    // Counts only for those who asked.
+    // Counts only for clients that asked.
     let counted = write(&events, Reply { stream_usage: true, ..reply() });
     assert_eq!(
         counted.strip_prefix(&body),
@@ -65,7 +65,7 @@ fn a_failure_is_the_last_word() {
     assert!(written.ends_with(chunk) && !written.contains("[DONE]"));
 }
 
-/// Everything that another dialect's answer may hold, through a client's stream and back.
+/// Everything that another dialect's answer may contain, through a client's stream and back.
 #[test]
 fn state_of_another_dialect_travels_in_the_stream() {
     let mut thinking = Block::thinking("hm");
@@ -103,11 +103,11 @@ fn calls_whose_arguments_come_only_at_the_end_are_whole() {
     ];
     let streamed = write(&events, reply());
     assert!(streamed.contains(r#""arguments":"{\"a\":1}""#), "{streamed}");
-    // Clients wait for a word.
+    // Clients wait for a finish reason.
     assert!(streamed.contains(r#""finish_reason":"stop""#), "{streamed}");
 }
 
-/// What has no place in a client's stream is told, where it stood.
+/// What has no place in a client's stream is reported, with its place.
 #[test]
 fn losses_of_a_stream_are_those_of_the_whole_answer() {
     let mut cited = Block::text("A");
@@ -157,7 +157,7 @@ mod any_frames {
     proptest! {
         #![proptest_config(config())]
 
-        /// Whatever comes, the events keep to the grammar and the stream has one end.
+        /// Whatever arrives, the events obey the grammar and the stream has one end.
         #[test]
         fn never_break_the_grammar(frames in prop::collection::vec(value(), 0..8), ends in any::<bool>()) {
             let mut texts: Vec<String> = frames
@@ -181,7 +181,7 @@ mod any_frames {
             let _ = decode_response(frame.clone(), &mut Ids::default()).map(|response| encode_response(&response, &Reply::default()));
         }
 
-        /// An answer of any form that can be read is written as it came.
+        /// An answer of any form that can be read is written back unchanged.
         #[test]
         fn whole_answers_return_as_they_came(message in value()) {
             let body = json!({"id": "1", "model": "m", "choices": [{"index": 0, "message": message}]});

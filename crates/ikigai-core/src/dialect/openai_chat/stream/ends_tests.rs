@@ -1,4 +1,4 @@
-//! How streams end, and what they say around their text.
+//! How streams end, and the fields around their text.
 
 use super::*;
 use pretty_assertions::assert_eq;
@@ -25,10 +25,10 @@ fn failures_in_a_stream_end_it_and_keep_what_had_arrived() {
     let list = r#"[{"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED"}}]"#;
     assert_eq!(error(&[&text, list]).0.message, "Quota");
     assert_eq!(error(&[&text, "[1]"]).0.kind, ErrorKind::Protocol);
-    // Beside the place of the answer, with numbers of its own.
+    // In a field of its own, with its own codes.
     let base = r#"{"id":"1","choices":null,"base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}"#;
     assert_eq!(error(&[&text, base]).0.kind, ErrorKind::Quota);
-    // As the first event, and as a text.
+    // As the first event, and as a string.
     assert_eq!(
         error(&[r#"{"code":"x","error":"The service is currently unavailable"}"#]).0.kind,
         ErrorKind::Overloaded
@@ -52,7 +52,7 @@ fn an_end_is_never_invented() {
     }
     // A finish reason is an end, with or without `[DONE]`.
     assert_eq!(collect(read(&[&text, &finish("stop")])).finish_reason, FinishReason::Stop);
-    // Some give no reason, but count the tokens of what is whole.
+    // Some give no reason, but count the tokens of a complete answer.
     let counted = r#"{"id":"1","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#;
     assert_eq!(collect(read(&[&text, counted, "[DONE]"])).finish_reason, FinishReason::Unknown);
 }
@@ -164,7 +164,7 @@ fn a_total_that_does_not_add_up_is_told() {
     assert_eq!(warned(decode_response(whole, &mut Ids::default()).unwrap()), expected);
 }
 
-/// Tens of thousands of pieces, in forms that once cost the square of their number.
+/// Tens of thousands of pieces, in forms that once took quadratic time.
 #[test]
 fn many_calls_and_details_take_time_by_their_number() {
     let many = 20_000_u64;
@@ -173,7 +173,7 @@ fn many_calls_and_details_take_time_by_their_number() {
             json!({"index": index, "id": format!("c{index}"), "type": "function", "function": {"name": "t", "arguments": arguments}}),
         ))
     };
-    // One call stays open all the time and grows by the others' side.
+    // One call stays open all the time and keeps growing next to the others.
     let mut frames = vec![start(0, &format!("{{\"x\": \"{}", "y".repeat(200_000)))];
     for index in 1..many {
         frames.push(start(index, "{}"));
@@ -223,7 +223,7 @@ fn log_probabilities_annotations_and_speech_are_put_together() {
     assert_eq!(message["audio"], json!({"id": "a", "data": "T2dnUwAC", "transcript": "beep"}));
 }
 
-/// What a stream says around its text, and under which names it ends, is in the same stream again.
+/// A stream's fields around its text, and the id and model that it ends with, are written back in a stream.
 #[test]
 fn what_stands_around_an_answer_is_written_with_its_end() {
     let first = r#"{"id":"1","model":"m","created":0,"system_fingerprint":"fp","choices":[{"index":0,"delta":{"content":"Hi","channel":"final"}}]}"#;
@@ -256,7 +256,7 @@ fn what_stands_around_an_answer_is_written_with_its_end() {
     );
 }
 
-/// What would have come with the end comes as a chunk before a failure.
+/// What would have come with the end is sent as a chunk before a failure.
 #[test]
 fn what_stands_around_a_broken_answer_goes_on() {
     let text = r#"{"id":"1","model":"m","created":7,"system_fingerprint":"fp","choices":[{"index":0,"delta":{"content":"Half","channel":"final"}}]}"#;

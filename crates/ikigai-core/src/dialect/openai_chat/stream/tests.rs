@@ -1,8 +1,8 @@
-//! Pieces of streams, as servers send them, and what becomes of them.
+//! Pieces of streams, as servers send them, and what they become.
 //!
-//! A stream collected is the whole answer. What the wire itself makes different, and no test can make equal:
+//! A collected stream is the whole answer. The wire itself makes these differences, which no test can remove:
 //! - the frame of a whole answer (`refusal: null`, `annotations: []`, `index` in calls) is not in a stream;
-//! - text that comes after a call, or reasoning after text, is a block of its own here, where a whole answer merges them.
+//! - text after a call, or reasoning after text, is a separate block here, where a whole answer merges them.
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -14,12 +14,12 @@ use crate::dialect::{Reply, WriteFrames};
 use crate::wire::Ids;
 use crate::{Block, Dialect, Error, ErrorKind, Event, FinishReason, Part, Response, Usage};
 
-/// The events of frames, checked against the grammar.
+/// Returns the events of frames, checked against the grammar.
 fn read(frames: &[&str]) -> Vec<Event> {
     testing::events_of_frames(Dialect::OpenaiChat, frames)
 }
 
-/// A chunk with one delta.
+/// Makes a chunk with one delta.
 fn delta(delta: Value) -> String {
     json!({"id": "1", "object": "chat.completion.chunk", "created": 7, "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]}).to_string()
 }
@@ -28,7 +28,7 @@ fn finish(word: &str) -> String {
     json!({"id": "1", "model": "m", "choices": [{"index": 0, "delta": {}, "finish_reason": word}]}).to_string()
 }
 
-/// The answer that these deltas make, ended by `word`.
+/// Returns the answer of these deltas, ended by `word`.
 fn answer(deltas: &[Value], word: &str) -> Response {
     let mut frames: Vec<String> = deltas.iter().cloned().map(delta).collect();
     frames.push(finish(word));
@@ -36,7 +36,7 @@ fn answer(deltas: &[Value], word: &str) -> Response {
     collect(read(&frames.iter().map(String::as_str).collect::<Vec<_>>()))
 }
 
-/// The blocks of a whole answer with this message, without what only serves to write it again.
+/// Returns the blocks of a whole answer with this message, without what is only needed to write it back.
 fn whole(message: Value, word: &str) -> (Vec<Block>, FinishReason) {
     let body = json!({"id": "1", "model": "m", "choices": [{"index": 0, "message": message, "finish_reason": word}]});
     bare(decode_response(body, &mut Ids::default()).unwrap())
@@ -106,7 +106,7 @@ fn reasoning_in_every_field_is_what_a_whole_answer_has() {
         )),
         whole(json!({"reasoning": "hm", "reasoning_content": "hm", "content": "A"}), "stop")
     );
-    // White space before the reasoning belongs to the text behind it.
+    // Whitespace before the reasoning belongs to the text after it.
     assert_eq!(
         bare(answer(&[json!({"content": "\n"}), json!({"reasoning_content": "hm"}), text], "stop")),
         whole(json!({"reasoning_content": "hm", "content": "\nA"}), "stop")
@@ -172,7 +172,7 @@ fn details_alone_are_the_reasoning_and_sealed_ones_come_first() {
         bare(answer(&[json!({"reasoning": null, "reasoning_details": sealed}), json!({"content": "A"})], "stop")),
         whole(json!({"reasoning": null, "reasoning_details": sealed, "content": "A"}), "stop")
     );
-    // Behind the text, where a whole answer has it before.
+    // After the text, where a whole answer has it before.
     let late = answer(&[json!({"content": "A"}), json!({"reasoning_details": sealed})], "stop");
     assert_eq!(late.content.iter().map(|block| block.kind().as_str()).collect::<Vec<_>>(), ["text", "thinking"]);
 }
@@ -188,12 +188,12 @@ fn refusals_arrive_piece_by_piece() {
     );
 }
 
-/// A piece of a call.
+/// Makes a piece of a call.
 fn piece(fields: Value) -> Value {
     json!({"tool_calls": [fields]})
 }
 
-/// Names and arguments of the calls of an answer.
+/// Returns names and arguments of an answer's calls.
 fn calls(response: &Response) -> Vec<(String, String)> {
     response.tool_calls().map(|call| (call.name.clone(), call.arguments.text().to_owned())).collect()
 }
@@ -255,14 +255,14 @@ fn a_call_closes_when_the_next_begins_only_if_it_is_whole() {
 #[test]
 fn calls_of_odd_servers() {
     let call = |fields: Value| piece(fields);
-    // No index: whole calls in one chunk, told apart by their ids.
+    // No index: complete calls in one chunk, distinguished by their ids.
     expect_calls(
         &[json!({"tool_calls": [
             {"id": "a", "function": {"name": "f", "arguments": "{\"x\":1}"}, "type": "function"},
             {"id": "b", "function": {"name": "g", "arguments": "{}"}, "type": "function"}]})],
         &[("f", "{\"x\":1}"), ("g", "{}")],
     );
-    // Neither index nor id: a name begins a call, the rest goes on.
+    // Neither index nor id: a name begins a call, anything else continues it.
     let unnamed = expect_calls(
         &[
             call(json!({"function": {"name": "f", "arguments": "{"}})),
@@ -289,7 +289,7 @@ fn calls_of_odd_servers() {
         ],
         &[("f", "{\"x\":1}")],
     );
-    // The name comes later than the arguments begin.
+    // The name comes after the arguments have begun.
     expect_calls(
         &[
             call(json!({"index": 0, "id": "a", "type": "function", "function": {"arguments": "{\"x\""}})),
@@ -297,7 +297,7 @@ fn calls_of_odd_servers() {
         ],
         &[("f", "{\"x\":1}")],
     );
-    // Arguments as an object, an empty id, null in every place.
+    // Arguments as an object, an empty id, null everywhere.
     expect_calls(
         &[
             call(json!({"index": 0, "id": "", "type": null, "function": {"name": "f", "arguments": {"b": 1, "a": 2}}})),

@@ -1,8 +1,8 @@
-//! What one chunk says, beside its text.
+//! The content of one chunk, apart from its text.
 
 use crate::server::Delivery;
 
-/// What the chunk that is read just now says.
+/// The content of the current chunk.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     pub(super) id: Option<String>,
@@ -11,22 +11,22 @@ pub(super) struct Parts {
     pub(super) usage: Counts,
     pub(super) choice_usage: Counts,
     pub(super) groq_usage: Counts,
-    /// There is a list of choices.
+    /// Whether there is a list of choices.
     pub(super) has_choices: bool,
     pub(super) choices: usize,
-    /// The choices with index 0, as one; of a whole answer the first one.
+    /// The choices with index 0, combined; in a whole answer, the first one.
     pub(super) choice: Choice,
-    /// That choice is one with index 0, and not just the first one.
+    /// Whether that choice has index 0, and is not merely the first.
     pub(super) is_exact: bool,
 }
 
-/// Counts as JSON; the room is used again by the next chunk.
+/// Counts as JSON; the buffer is reused for the next chunk.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) json: String,
 }
 
-/// What one choice says.
+/// The content of one choice.
 #[derive(Debug, Default)]
 pub(super) struct Choice {
     pub(super) is_other: bool,
@@ -41,7 +41,7 @@ pub(super) struct Choice {
 }
 
 impl Counts {
-    /// Takes counts, unless they are `null`.
+    /// Sets the counts, unless they are `null`.
     pub(super) fn set(&mut self, json: &str) {
         if json != "null" {
             json.clone_into(&mut self.json);
@@ -69,7 +69,7 @@ impl Parts {
         self.choice = Choice::default();
     }
 
-    /// Adds a choice. Of a stream all with index 0 are read; of a whole answer one is, the first unless another has it.
+    /// Adds a choice. In a stream all with index 0 are read; in a whole answer only one, or the first if none has it.
     pub(super) fn add(&mut self, choice: Choice, delivery: Delivery) {
         self.choices += 1;
         match delivery {

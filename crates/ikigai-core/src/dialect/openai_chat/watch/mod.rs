@@ -1,4 +1,4 @@
-//! What is worth knowing of an answer that passes through.
+//! Watches an answer that passes through.
 
 mod chunk;
 
@@ -16,13 +16,13 @@ use crate::server::picks::{Flow, Picks, Shape, Take};
 use crate::server::{Delivery, Seen, skip};
 use crate::{FinishReason, Usage};
 
-/// What differs between chunks that bring text and nothing else; some bring running counts as well.
+/// What differs between chunks that contain only text; some also contain running counts.
 const HOLES: Holes<'_> = Holes {
     texts: &["content", "reasoning_content", "reasoning", "text", "arguments", "obfuscation"],
     value: Some("usage"),
 };
 
-/// Watches one answer.
+/// The watcher of one answer.
 #[derive(Debug)]
 pub(crate) struct Watcher {
     delivery: Delivery,
@@ -30,9 +30,9 @@ pub(crate) struct Watcher {
     is_over: bool,
     finish: Option<String>,
     holds: Holds,
-    /// The counts as they came last; empty if none did.
+    /// The most recent counts; empty if there are none.
     usage: String,
-    /// The counts were found elsewhere than in `usage`.
+    /// Whether the counts were found elsewhere than in `usage`.
     usage_elsewhere: bool,
     alike: Alike<()>,
     chunk: Parts,
@@ -48,9 +48,9 @@ pub(crate) enum Place {
     Call,
     /// The older form of a call.
     Function,
-    /// A part of the content of a whole message.
+    /// A part of a whole message's content.
     Part,
-    /// Groq's own field, where its counts were once.
+    /// Groq's own field, where its counts used to be.
     Groq,
 }
 
@@ -130,7 +130,7 @@ impl Picks for Watcher {
         let text = || skip::text(json.as_bytes()).filter(|text| !text.is_empty()).map(std::borrow::Cow::into_owned);
         let says = !matches!(json, "null" | "\"\"" | "[]" | "{}");
         match slot {
-            // Every chunk repeats these; the first ones that say something count.
+            // Every chunk repeats these; the first non-empty ones count.
             Slot::Id if !self.seen.started => self.chunk.id = text(),
             Slot::Model if !self.seen.started => self.chunk.model = text(),
             Slot::Id | Slot::Model => {}
@@ -256,7 +256,7 @@ impl watch::Watcher for Watcher {
         if self.seen.started {
             self.seen.usage = self.counts();
         } else {
-            // Nothing that was said before an answer begins is about an answer.
+            // Whatever came before an answer starts is not about an answer.
             (self.seen.id, self.seen.model) = (None, None);
         }
         self.seen
@@ -264,7 +264,7 @@ impl watch::Watcher for Watcher {
 }
 
 impl Watcher {
-    /// The failure that a chunk is. Only one that says so, or is no chunk, is looked at again.
+    /// Returns the failure in a chunk. Only one that has an error, or is not a chunk, is parsed again.
     fn error(&self, frame: Frame<'_>) -> Option<crate::Error> {
         if self.chunk.error.is_none() && self.chunk.has_choices {
             return None;
@@ -283,7 +283,7 @@ impl Watcher {
         self.seen.finish_reason = Some(FinishReason::Error);
     }
 
-    /// The answer in one piece.
+    /// Reads the answer in one piece.
     fn whole(&mut self) {
         self.is_over = true;
         if self.chunk.choices == 0 {

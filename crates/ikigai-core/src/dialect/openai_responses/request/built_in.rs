@@ -1,18 +1,18 @@
-//! The tools that this API runs, as it is asked for them.
+//! Requests for the tools that this API runs.
 
 use serde_json::{Map, Value, json};
 
 use crate::dialect::hosted::{Asked, Company, approximate, at, domains, number, say, text, user_location};
 use crate::{BuiltIn, CodeExecution, FileSearch, Json, WebFetch, WebSearch};
 
-/// The tool that an entry asks for, and the names of its fields that are understood.
+/// Reads a tool's entry, and returns it with the names of the fields that are understood.
 pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
     let value = data.value();
     Some(match value["type"].as_str()? {
         kind if kind.starts_with("web_search") => {
             let size = serde_json::from_value(value["search_context_size"].clone()).ok();
             let search = WebSearch {
-                // Some have the lists beside the other fields.
+                // Some have the lists next to the other fields.
                 allowed_domains: match domains(at(value, "/filters/allowed_domains")) {
                     list if list.is_empty() => domains(&value["allowed_domains"]),
                     list => list,
@@ -44,7 +44,7 @@ pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
     })
 }
 
-/// What asks for a tool.
+/// Writes the request for a tool.
 pub(crate) fn write(tool: &BuiltIn, version: Option<&str>, company: Company) -> Option<Asked> {
     let mut asked = Asked::default();
     let mut entry = Map::new();
@@ -93,8 +93,8 @@ pub(crate) fn write(tool: &BuiltIn, version: Option<&str>, company: Company) -> 
     }
     asked.tool = Some(Value::Object(entry).into());
     asked.include = match tool {
-        // The sources of a search are addresses alone, and citations have more: clients that take sources from results
-        // would show those without titles.
+        // The sources of a search are only URLs, while citations have more: clients that take sources from results
+        // would show them without titles.
         BuiltIn::WebSearch(_) | BuiltIn::WebFetch(_) => None,
         BuiltIn::CodeExecution(_) => Some("code_interpreter_call.outputs"),
         BuiltIn::FileSearch(_) => Some("file_search_call.results"),
@@ -102,7 +102,7 @@ pub(crate) fn write(tool: &BuiltIn, version: Option<&str>, company: Company) -> 
     Some(asked)
 }
 
-/// The same where options stand beside the type, and code runs in no container that is named.
+/// Does the same for APIs where options are next to the type, and code does not run in a named container.
 pub(crate) fn write_flat(tool: &BuiltIn) -> Option<Asked> {
     let mut asked = write(tool, None, Company::Others)?;
     let mut entry = asked.tool.take()?.value().clone();

@@ -1,4 +1,4 @@
-//! Wire to canonical.
+//! From the wire to canonical.
 
 use super::messages::{self, LIST, lone_text};
 use super::tools;
@@ -11,15 +11,15 @@ use crate::{
     Block, CacheOptions, Error, Fields, JsonSchemaFormat, Limits, Message, OutputFormat, Part, ProviderData, Request,
 };
 
-/// Reads a client's request.
+/// Decodes a client's request.
 ///
 /// # Errors
-/// If the body is not a request of this API; the message names the place.
+/// Returns an error if the body is not a request of this API; the message names the place.
 pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<Request, Error> {
     let Document(mut body): Document<wire::Request<'_>> = read_request(incoming.body, limits)?;
     let mut request = Request::default();
     let mut shape = Fields::default();
-    // A stored prompt brings its own model along.
+    // A stored prompt has its own model.
     refuse_other(&body, "model", "a text")?;
     request.model = body.model.take().unwrap_or_default().into_string();
     shape.set("model", request.model.as_str());
@@ -31,7 +31,7 @@ pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<
     request.tool_choice = body.tool_choice.as_ref().and_then(tools::decode_choice);
     if let Some(choice) = &request.tool_choice {
         let plain = tools::encode_choice(choice);
-        // A choice that says more than the format can stays beside what it amounts to.
+        // A choice that says more than the format can is kept next to its canonical meaning.
         body.tool_choice = body.tool_choice.filter(|raw| raw.to_json() != plain);
     }
     if let Some((thinking, rest)) = body.reasoning.as_ref().and_then(thinking::decode) {
@@ -69,18 +69,18 @@ fn conversation(request: &mut Request, body: &mut wire::Request<'_>, shape: &mut
             request.system.extend(read.system);
             request.messages = read.messages;
             if lone_text(&request.messages).is_some() {
-                // By itself it would be written as a text.
+                // On its own it would be written as a string.
                 shape.set("input", LIST);
             }
         }
-        // A stored prompt or a stored conversation can stand for it.
+        // A stored prompt or a stored conversation can replace it.
         Many::Absent if find(&body.rest, "input").is_some() => {}
         Many::Absent => shape.set("input", "absent"),
     }
     Ok(())
 }
 
-/// Refuses a field that has another form than it must have.
+/// Refuses a field of the wrong type.
 fn refuse_other(body: &wire::Request<'_>, name: &str, form: &str) -> Result<(), Error> {
     let kind = match find(&body.rest, name).map_or("null", |raw| raw.get()).as_bytes().first() {
         Some(b'n') | None => return Ok(()),
@@ -92,7 +92,7 @@ fn refuse_other(body: &wire::Request<'_>, name: &str, form: &str) -> Result<(), 
     Err(Error::invalid_request(format!("`{name}` must be {form}, but is {kind}")))
 }
 
-/// Takes the format out of `text`; what else is in there stays.
+/// Takes the format out of `text`; its other fields stay.
 fn output_format(request: &mut Request, body: &mut wire::Request<'_>) {
     let Some(mut text) = body.text.as_ref().and_then(Raw::to::<Fields>) else { return };
     let Some(format) = text.get("format").and_then(|format| decode_format(read_raw(format.raw())?)) else { return };
@@ -123,14 +123,14 @@ fn decode_format(mut wire: wire::Format<'_>) -> Option<OutputFormat> {
     wire.leftovers().is_empty().then_some(format)
 }
 
-/// Takes a raw value out if it has a type's form; anything else stays where it is.
+/// Takes out a raw value that can be read as this type; anything else stays where it is.
 fn take<T: for<'b> serde::Deserialize<'b>>(value: &mut Option<Raw<'_>>) -> Option<T> {
     let read = value.as_ref()?.to()?;
     *value = None;
     Some(read)
 }
 
-/// Takes a number out, and remembers how it was written where that is not how we would write it.
+/// Takes out a number, and remembers its spelling if we would write it differently.
 fn number(name: &str, raw: &mut Option<Raw<'_>>, written: &mut Fields) -> Option<f64> {
     let json = raw.as_ref()?.to_json();
     let number = take::<f64>(raw)?;

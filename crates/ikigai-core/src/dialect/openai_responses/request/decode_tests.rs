@@ -27,7 +27,7 @@ fn write(request: &Request) -> (Value, Vec<crate::Loss>) {
     (serde_json::from_slice(&wire.body).unwrap(), wire.losses)
 }
 
-/// Writing what was read gives the same document, key for key.
+/// Checks that writing what was read gives the same document, key for key.
 fn comes_back(body: Value) {
     let (again, losses) = write(&read(body.clone()));
     assert_eq!(again, body);
@@ -147,7 +147,7 @@ fn items_of_every_shape_come_back_as_they_were() {
         json!([{"role": "system", "content": "only"}]),
         json!([{"role": "system", "content": []}, {"role": "user", "content": "x"}]),
         json!([{"role": "developer", "content": [{"type": "odd_part"}]}, {"role": "user", "content": "x"}]),
-        // Two messages of the model in a row, in both forms.
+        // Two consecutive messages of the model, in both forms.
         json!([{"role": "assistant", "content": "a"}, {"role": "assistant", "content": "b"},
                {"type": "message", "role": "assistant", "content": [
                    {"type": "output_text", "text": "c"}, {"type": "refusal", "refusal": "no"}]},

@@ -1,4 +1,4 @@
-//! Canonical to wire.
+//! From canonical to the wire.
 
 use serde_json::{Map, Value, json};
 
@@ -16,10 +16,10 @@ use crate::json::wire::{Raw, Rest, Text, write_within};
 use crate::wire::ToolNames;
 use crate::{Block, Error, Fields, Json, Limits, Loss, LossCode, Part, Role};
 
-/// Writes a request.
+/// Encodes a request.
 ///
 /// # Errors
-/// None so far: everything that cannot be carried is a loss.
+/// Currently none: everything that cannot be carried is a loss.
 pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequest, Error> {
     let encoder = Encoder {
         fitted,
@@ -72,7 +72,7 @@ impl<'a> Encoder<'a> {
         (write_within(&body, fitted.bytes()), self.losses)
     }
 
-    /// The items, or the text alone of a conversation that is nothing else.
+    /// Returns the items, or just the text of a conversation that is nothing else.
     fn input(&self, items: Items<'a>) -> Many<'a, Item<'a>> {
         let written = self.shape.str("input");
         if written.as_deref() != Some(LIST)
@@ -93,8 +93,8 @@ impl<'a> Encoder<'a> {
         (alone && text.cache.is_none() && text.provider_data.is_empty()).then_some(text.text.as_str())
     }
 
-    /// What is said about thinking: as it was read while it says the same, else as it was fitted. What else stood there
-    /// goes along.
+    /// Writes the thinking settings: as read while they say the same, otherwise as fitted. Other fields in the same
+    /// object are kept.
     fn reasoning(&mut self) -> Option<Raw<'a>> {
         let (fitted, request) = (self.fitted, self.fitted.request);
         let raw = self.shape.get("reasoning");
@@ -119,7 +119,7 @@ impl<'a> Encoder<'a> {
             Some(choice) if means.as_ref() == Some(choice) && self.fitted.names.is_empty() => {}
             Some(choice) => body.tool_choice = Some(Raw::of(&tools::encode_choice(choice))),
             None => {
-                // A choice that only this dialect knows. One that meant something else is no longer wanted.
+                // A choice that only this dialect has. One with another meaning is no longer wanted.
                 let said = raw.is_some_and(|raw| !raw.is_null()) && means.is_none();
                 let refused = said && body.tools.is_empty() && self.fitted.spelling == Spelling::Ours;
                 if refused {
@@ -133,7 +133,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// The form of the answer, beside what else stood in `text`.
+    /// Writes the format of the answer, next to the other fields of `text`.
     fn text(&self) -> Option<Raw<'a>> {
         let format = self.fitted.output_format.as_ref().map(|format| match format {
             FittedFormat::Text => Json::from(json!({"type": "text"})),
@@ -163,7 +163,7 @@ impl<'a> Encoder<'a> {
         Some(Raw::of(&text))
     }
 
-    /// A number as it was written, if it is still the same.
+    /// Writes a number in its original spelling, if it is still the same.
     fn number(&self, name: &str, value: f64) -> Raw<'a> {
         let written = self.shape.get("numbers").and_then(|numbers| numbers.to::<Fields>().ok()?.remove(name));
         match written.filter(|written| written.to::<f64>().is_ok_and(|number| number == value)) {
@@ -172,7 +172,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Labels are texts here.
+    /// Writes the labels, which are strings here.
     fn labels(&mut self) -> Option<Raw<'a>> {
         let labels = &self.fitted.request.metadata;
         if labels.is_empty() {
@@ -196,7 +196,7 @@ impl<'a> Encoder<'a> {
         Some(Raw::of(&texts))
     }
 
-    /// Caching is automatic. How long, and that the parts say where the prompt may be cut, stands in the options.
+    /// Writes the options of automatic caching: for how long, and whether parts mark where to cut the prompt.
     fn cache_options(&self, rest: &mut Rest<'a>) {
         const NAME: &str = "prompt_cache_options";
         let mut options = self.extra.get(NAME).and_then(|options| options.to::<Fields>().ok()).unwrap_or_default();
@@ -215,8 +215,8 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Conversations are kept by the caller, unless the caller says otherwise: nothing is stored, and the reasoning
-    /// comes along encrypted.
+    /// Makes the request stateless unless the caller says otherwise: nothing is stored, and the reasoning is returned
+    /// encrypted.
     fn statelessness(&mut self, rest: &mut Rest<'a>) {
         if !self.fitted.takes.storage {
             return rest
@@ -229,7 +229,7 @@ impl<'a> Encoder<'a> {
             return;
         }
         let tools = self.shape.get(INCLUDE).and_then(|list| list.to::<Vec<String>>().ok()).unwrap_or_default();
-        // A model that is known not to think refuses to give what it does not have.
+        // A model known not to think refuses to return what it does not have.
         let thinking = self.fitted.takes.thinking.then(|| "reasoning.encrypted_content".to_owned());
         let included: Vec<String> = thinking.into_iter().chain(tools).collect();
         if !included.is_empty() {

@@ -1,4 +1,4 @@
-//! The system prompt and the messages to the list of items.
+//! Converts the system prompt and the messages to the list of items.
 
 use std::borrow::Cow;
 
@@ -10,19 +10,19 @@ use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
 use crate::json::wire::Rest;
 use crate::{Block, Fields, Loss, LossCode, Other, Part, ProviderData, Role, Source, Text, ThinkingBlock, ToolResult};
 
-/// Writes items.
+/// The writer of items.
 #[derive(Debug)]
 pub(super) struct Writer<'a> {
     fitted: &'a Fitted<'a>,
-    /// The server keeps the conversation.
+    /// Whether the server keeps the conversation.
     stored: bool,
     lines: Vec<Line<'a>>,
-    /// The model's message that more parts may join: its first text, its parts, and what is kept of it.
+    /// The model's message that further parts may join: its first text, its parts, and what is kept of it.
     open: Option<(&'a Text, Parts<'a>, Keep)>,
     pub(super) losses: Vec<Loss>,
 }
 
-/// An item and whose it is.
+/// An item and its origin.
 #[derive(Debug)]
 struct Line<'a> {
     item: Entry<'a, Item<'a>>,
@@ -33,7 +33,7 @@ struct Line<'a> {
 enum Origin {
     Client,
     Model,
-    /// Reasoning of the model, which must stand before what it led to.
+    /// Reasoning of the model, which must come before what it led to.
     Reasoning(Place),
 }
 
@@ -44,7 +44,7 @@ impl<'a> Writer<'a> {
         Writer { fitted, stored, lines, open: None, losses: Vec::new() }
     }
 
-    /// Writes everything; gives the instructions and the items.
+    /// Writes everything, and returns the instructions and the items.
     pub(super) fn write(&mut self) -> (Option<String>, Items<'a>) {
         let fitted = self.fitted;
         let instructions = self.system();
@@ -77,7 +77,7 @@ impl<'a> Writer<'a> {
         self.losses.push(Loss::new(code, what, place.to_string(), why));
     }
 
-    /// The system prompt: `instructions`, and the messages that it was read from.
+    /// Writes the system prompt: `instructions`, and the messages that it was read from.
     fn system(&mut self) -> Option<String> {
         let mut plain: Vec<&'a FittedBlock<'a>> = Vec::new();
         let mut leads: Vec<(&'a ProviderData, Parts<'a>)> = Vec::new();
@@ -104,8 +104,8 @@ impl<'a> Writer<'a> {
         instructions
     }
 
-    /// The part of the system prompt that no message item held. It goes into `instructions`, unless only a message can
-    /// hold it.
+    /// Writes the part of the system prompt that did not come in message items. It goes into `instructions`, unless
+    /// only a message can hold it.
     fn instructions(&mut self, blocks: &[&'a FittedBlock<'a>]) -> Option<String> {
         if blocks.is_empty() {
             return None;
@@ -125,7 +125,7 @@ impl<'a> Writer<'a> {
         None
     }
 
-    /// A message of the user or of the system, or the results of tools.
+    /// Writes a message of the user or of the system, or tool results.
     fn of_client(&mut self, message: &'a FittedMessage<'a>, role: &'static str) {
         let data = &message.message.provider_data;
         let mut parts = Vec::new();
@@ -167,12 +167,12 @@ impl<'a> Writer<'a> {
         self.push(item, Origin::Client);
     }
 
-    /// An item that only this dialect knows.
+    /// Writes an item that only this dialect has.
     fn whole(&mut self, other: &'a Other, origin: Origin) {
         self.lines.push(Line { item: Entry::Odd(Cow::Borrowed(other.data.raw())), origin });
     }
 
-    /// One part of a message of the client's side, or of a result.
+    /// Writes one part of a message of the client's side, or of a result.
     fn part(&mut self, block: &'a Block, place: Place, keep: Keep) -> Option<Entry<'a, wire::Part<'a>>> {
         let part = match block {
             Block::Text(text) => Some(content::encode_text(text, INPUT, keep)),
@@ -187,7 +187,7 @@ impl<'a> Writer<'a> {
                 Some(part)
             }
             Block::Other(other) => {
-                // One of another dialect is noted already.
+                // One of another dialect has already been noted.
                 return (other.dialect == DIALECT).then(|| Entry::Odd(Cow::Borrowed(other.data.raw())));
             }
             Block::Audio(_)
@@ -214,7 +214,7 @@ impl<'a> Writer<'a> {
         Some(Entry::Fits(part))
     }
 
-    /// The result of a call. There is no flag for failures, so the text says it.
+    /// Writes a call's result. There is no flag for failures, so the text says so.
     fn result(&mut self, result: &'a ToolResult, place: Place, state: StateUse) {
         self.close();
         let keep = self.keep(state);
@@ -244,7 +244,7 @@ impl<'a> Writer<'a> {
         self.push(item, Origin::Client);
     }
 
-    /// A message of the model: one item or several.
+    /// Writes a message of the model as one or more items.
     fn of_model(&mut self, message: &'a FittedMessage<'a>) {
         for block in &message.content {
             let (place, keep) = (block.place, self.keep(block.state));
@@ -266,7 +266,7 @@ impl<'a> Writer<'a> {
                     let why = "the model's own messages hold text alone here; it is left out";
                     self.lose(LossCode::Media, block.block.kind().as_str(), place, why);
                 }
-                // Those of provider-run tools were made items when the request was fitted.
+                // Those of provider-run tools became items when the request was fitted.
                 Block::Text(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {}
             }
         }
@@ -290,7 +290,7 @@ impl<'a> Writer<'a> {
         self.whole(other, Origin::Model);
     }
 
-    /// Reasoning goes back as it was encrypted, by its id where it is stored, or in words to models that give words.
+    /// Writes reasoning: in its encrypted form, by its id if it is stored, or as text for models that return text.
     fn thinking(&mut self, block: &'a ThinkingBlock, place: Place, keep: Keep) {
         let data = &block.provider_data;
         let state = data.part(DIALECT, Part::State);
@@ -306,7 +306,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Reasoning must stand before what it led to. Where that never came, as in an answer that was cut off, it is refused.
+    /// Drops reasoning that is not followed by what it led to, as in an answer that was cut off: the API refuses it.
     fn drop_reasoning_that_led_nowhere(&mut self) {
         let mut led = false;
         let mut kept: Vec<Line<'a>> = Vec::with_capacity(self.lines.len());
@@ -327,17 +327,17 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// How something was spelled, in whichever way the request is written.
+/// Returns how something was spelled, however the request is being written.
 fn shape(data: &ProviderData) -> &Fields {
     data.part(DIALECT, Part::Shape)
 }
 
-/// The name that a system message goes by.
+/// Returns the role of a system message.
 fn system_role(data: &ProviderData) -> &'static str {
     if shape(data).str("role").as_deref() == Some("system") { "system" } else { "developer" }
 }
 
-/// Whether this is an item of its own and not a part of the message that it is in.
+/// Whether this is an item, not a part of the message that it is in.
 fn is_item(other: &Other) -> bool {
     !kind_of(other.data.raw()).unwrap_or_default().starts_with("input_")
 }

@@ -1,4 +1,4 @@
-//! The list of items to messages.
+//! Converts the list of items to messages.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use crate::dialect::seal::Sealed;
 use crate::json::loose::Loose as _;
 use crate::{Block, Error, Fields, Message, Part, ProviderData, Role, ThinkingBlock, ToolResult};
 
-/// How an `input` came that could have been a text, but was a list.
+/// The shape of an `input` that could have been a string, but was a list.
 pub(super) const LIST: &str = "list";
 
-/// The text of a conversation that is one text of the user's and nothing else: `input` can be that text.
+/// Returns the text of a conversation that is only one text from the user: `input` can be that string.
 pub(super) fn lone_text(messages: &[Message]) -> Option<&str> {
     let [message] = messages else { return None };
     let [Block::Text(text)] = message.content.as_slice() else { return None };
@@ -20,19 +20,19 @@ pub(super) fn lone_text(messages: &[Message]) -> Option<&str> {
     (alone && text.cache.is_none() && text.provider_data.is_empty()).then_some(text.text.as_str())
 }
 
-/// The system prompt and the conversation that were in a list of items.
+/// The system prompt and the conversation from a list of items.
 #[derive(Debug, Default)]
 pub(super) struct Input {
     pub(super) system: Vec<Block>,
     pub(super) messages: Vec<Message>,
-    /// State that belongs to calls, by their ids.
+    /// State that belongs to calls, by call id.
     for_calls: HashMap<String, ProviderData>,
 }
 
 /// Reads the items of a request.
 ///
 /// # Errors
-/// If an item is not made as it should be; the message names its place.
+/// Returns an error if an item is malformed; the message names its place.
 pub(super) fn decode(list: Items<'_>) -> Result<Input, Error> {
     let mut input = Input::default();
     for (index, item) in list.into_iter().enumerate() {
@@ -124,12 +124,12 @@ impl Input {
         Ok(())
     }
 
-    /// An item of the model's side joins the message at the end, if that is the model's.
+    /// Adds an item of the model's side to the last message, if that is the model's.
     fn of_model(&mut self, item: Item<'_>) {
         self.open(Role::Assistant).content.extend(items::decode(Entry::Fits(item), Part::Extra));
     }
 
-    /// Reasoning that we sealed ourselves gets back what it was; all other state stays as it is.
+    /// Restores reasoning that we sealed ourselves; all other state stays unchanged.
     fn reasoning(&mut self, item: Item<'_>) {
         let Some(Sealed { provider, model, note, data }) = Sealed::from_text(word(&item.encrypted_content)) else {
             return self.of_model(item);
@@ -147,7 +147,7 @@ impl Input {
         }
     }
 
-    /// Each state goes to the last call of its id.
+    /// Gives each state to the last call with its id.
     fn give_state_to_calls(&mut self) {
         if self.for_calls.is_empty() {
             return;
@@ -174,7 +174,7 @@ impl Input {
         let mut shape = items::head(&mut item);
         match result.content.as_slice() {
             [Block::Text(text)] if as_text && text.text.is_empty() => result.content.clear(),
-            // What we write as a text if nobody says otherwise.
+            // A value that we write as a string by default.
             [] | [Block::Text(_)] if !as_text => shape.set("output", "parts"),
             _ => {}
         }
@@ -184,7 +184,7 @@ impl Input {
         Ok(())
     }
 
-    /// The message at the end, if it has this role; else a new one.
+    /// Returns the last message if it has this role, otherwise a new one.
     fn open(&mut self, role: Role) -> &mut Message {
         let joins = self.messages.last().is_some_and(|last| last.role == role && role != Role::System);
         if !joins {
@@ -193,7 +193,7 @@ impl Input {
         self.last()
     }
 
-    /// The model's message at the end, unless somebody else issued the state in it.
+    /// Returns the model's last message, or a new one if another provider or model issued the state in it.
     fn issued_by(&mut self, provider: Option<String>, model: Option<String>) -> &mut Message {
         let message = self.open(Role::Assistant);
         let same = |there: &Option<String>, new: &Option<String>| there.is_none() || there == new;
@@ -213,7 +213,7 @@ impl Input {
     }
 }
 
-/// Whose an item is: outputs of tools that the client ran are the client's, all else the model wrote.
+/// Returns the side of an item: outputs of tools that the client ran are the client's, anything else is the model's.
 fn side(kind: &str, item: &Item<'_>) -> Role {
     let by_provider = find(&item.rest, "execution").is_some_and(|raw| raw.get() == "\"server\"");
     if kind == "mcp_approval_response" || (kind.ends_with("_output") && !by_provider) {

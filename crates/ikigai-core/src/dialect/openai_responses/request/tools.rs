@@ -1,4 +1,4 @@
-//! Tools and the choice between them. Tools are flat here: no object `function` inside.
+//! Tools and tool choice. Tools are flat here: there is no inner `function` object.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::{Error, Function, Json, Part, ProviderData, Tool, ToolChoice};
 /// Reads the tools of a request.
 ///
 /// # Errors
-/// If one is not an object, or a function without a name.
+/// Returns an error if a tool is not an object, or is a function without a name.
 pub(super) fn decode(tools: Vec<Entry<'_, wire::Tool<'_>>>) -> Result<Vec<Tool>, Error> {
     let decode = |(index, tool): (usize, Entry<'_, wire::Tool<'_>>)| {
         let Entry::Fits(tool) = tool else {
@@ -33,8 +33,8 @@ pub(super) fn decode(tools: Vec<Entry<'_, wire::Tool<'_>>>) -> Result<Vec<Tool>,
     tools.into_iter().enumerate().map(decode).collect()
 }
 
-/// Reads a function, flat as it should be or nested as in Chat Completions. What would not be written the same is kept
-/// whole beside it.
+/// Reads a function, flat as it should be or nested as in Chat Completions. One that would not be written the same way
+/// is also kept whole.
 fn decode_function(mut tool: wire::Tool<'_>) -> Option<Function> {
     let is_object = |raw: &Raw<'_>| raw.text().starts_with('{');
     let usual = tool.function.is_none()
@@ -59,7 +59,7 @@ fn decode_function(mut tool: wire::Tool<'_>) -> Option<Function> {
         None => json!({"type": "object", "properties": {}}).into(),
     };
     let strict = tool.strict.take().unwrap_or_else(|| {
-        // Unsaid, the server takes the schema as strict if it can.
+        // By default, the server treats the schema as strict if it can.
         data.set_part(DIALECT, Part::Shape, "strict", "absent");
         Subset::Complete.takes(&parameters)
     });
@@ -91,7 +91,7 @@ pub(super) fn encode<'a>(tool: &'a FittedTool<'a>, spelling: Spelling) -> Entry<
     })
 }
 
-/// The tool as it was read, if it still says the same.
+/// Returns the original tool, if it still says the same.
 fn as_it_was(function: &Function) -> Option<&Json> {
     let raw = function.provider_data.part(DIALECT, Part::Shape).get("raw")?;
     let again = decode_function(read_raw(raw.raw())?)?;
@@ -100,13 +100,13 @@ fn as_it_was(function: &Function) -> Option<&Json> {
     same.then_some(raw)
 }
 
-/// Whether nothing was said about strictness, and the tool is still as strict as the server makes it then.
+/// Whether strictness was not given, and the tool is still as strict as the server's default.
 fn is_unsaid(function: &Function) -> bool {
     function.provider_data.part_str(DIALECT, Part::Shape, "strict").is_some()
         && function.strict == Subset::Complete.takes(&function.parameters)
 }
 
-/// What a choice amounts to; `None` if only this dialect knows it.
+/// Returns the meaning of a choice, or `None` if only this dialect has it.
 pub(super) fn decode_choice(wire: &Raw<'_>) -> Option<ToolChoice> {
     let wire: Value = wire.to()?;
     let mode = |word: &str| match word {
@@ -128,7 +128,7 @@ pub(super) fn decode_choice(wire: &Raw<'_>) -> Option<ToolChoice> {
     }
 }
 
-/// Writes a choice.
+/// Writes a tool choice.
 pub(super) fn encode_choice(choice: &ToolChoice) -> Value {
     match choice {
         ToolChoice::Auto => "auto".into(),

@@ -1,4 +1,4 @@
-//! Wire to canonical.
+//! From the wire to canonical.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::json::wire::{Text, keep, read, read_answer, read_str};
 use crate::wire::Ids;
 use crate::{Block, Error, Fields, FinishReason, Part, ProviderData, Response, Usage};
 
-/// Fields that repeat the request, or say when and how the server worked: nothing that was answered.
+/// Fields that repeat the request, or say when and how the server worked: nothing of the answer.
 const ECHOES: [&str; 28] = [
     "background",
     "completed_at",
@@ -42,20 +42,20 @@ const ECHOES: [&str; 28] = [
     "user",
 ];
 
-/// A response object taken apart.
+/// The contents of a response object.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed<'a> {
     pub(crate) id: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) output: Items<'a>,
     pub(crate) usage: Option<Usage>,
-    /// The provider's words for the end, and everything without a canonical field.
+    /// The provider's status and details, and everything without a canonical field.
     pub(crate) data: ProviderData,
-    /// What broke the answer, if anything did.
+    /// The error that broke the answer, if any.
     pub(crate) error: Option<Box<Error>>,
 }
 
-/// Takes a response object apart.
+/// Reads the contents of a response object.
 pub(crate) fn parse(mut body: wire::Response<'_>) -> Parsed<'_> {
     let status = body.status.take();
     let mut parsed = Parsed {
@@ -75,14 +75,14 @@ pub(crate) fn parse(mut body: wire::Response<'_>) -> Parsed<'_> {
         parsed.output = std::mem::take(items);
         body.output = Many::Absent;
     }
-    // A helper field of client libraries, which repeats the text.
+    // A convenience field of client libraries, which repeats the text.
     let repeated = body.output_text.take_if(|text| text.as_str() == output_text(&parsed.output));
     let (shape, answer): (Vec<_>, Vec<_>) = keep(std::mem::take(&mut body.rest))
         .into_iter()
         .partition(|(name, value)| value.is_null() || ECHOES.contains(&name.as_str()));
     let mut echoes = body.leftovers();
     echoes.merge(shape.into_iter().collect());
-    // Always there, so that an answer of this dialect is known as such.
+    // Always set, so that an answer of this dialect is recognised as such.
     let data = &mut parsed.data;
     data.set_part(DIALECT, Part::Shape, "response", echoes);
     if let Some(status) = status {
@@ -90,7 +90,7 @@ pub(crate) fn parse(mut body: wire::Response<'_>) -> Parsed<'_> {
     }
     if let Some(details) = details {
         let details = details.to_json();
-        // A reason that the format has a word for is not lost where only that word is told.
+        // A reason with a canonical equivalent is not lost if only that is passed on.
         let place = if limit_of(&details) == FinishReason::Unknown { Part::Answer } else { Part::Shape };
         data.set_part(DIALECT, place, "incomplete_details", details);
     }
@@ -106,10 +106,10 @@ fn output_text(output: &Items<'_>) -> String {
     Response { content, ..Response::default() }.text()
 }
 
-/// Reads a whole answer.
+/// Decodes a whole answer.
 ///
 /// # Errors
-/// The failure that the body reports, also with a status of 200; what had been answered until then is its `partial`.
+/// Returns the failure in the body, even with status 200; what had been answered before it is its `partial`.
 pub(crate) fn decode_response(body: &[u8], ids: &mut Ids) -> Result<Response, Error> {
     let Document(wire): Document<wire::Response<'_>> = read_answer(body)?;
     if !matches!(wire.output, Many::List(_)) && word(&wire.object) != "response" {
@@ -153,12 +153,12 @@ fn whole(parsed: Parsed<'_>, ids: &mut Ids) -> Response {
     }
 }
 
-/// What the content of an answer says about its end.
+/// What the content of an answer implies about its finish reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Asks {
-    /// There is a call that the client has to run.
+    /// Whether there is a call that the client has to run.
     pub(crate) tools: bool,
-    /// The model refused.
+    /// Whether the model refused.
     pub(crate) refuses: bool,
 }
 
@@ -187,7 +187,7 @@ impl Asks {
     }
 }
 
-/// Why the answer ended. `completed` says nothing about tools or refusals: the content does.
+/// Determines why the answer ended. `completed` says nothing about tools or refusals: the content does.
 pub(crate) fn finish(data: &ProviderData, asks: Asks) -> FinishReason {
     let details = [Part::Shape, Part::Answer].map(|part| data.part(DIALECT, part).get("incomplete_details"));
     match data.part_str(DIALECT, Part::Shape, "status").as_deref() {
@@ -200,7 +200,7 @@ pub(crate) fn finish(data: &ProviderData, asks: Asks) -> FinishReason {
     }
 }
 
-/// What ended an incomplete answer.
+/// Returns what ended an incomplete answer.
 fn limit_of(details: &crate::Json) -> FinishReason {
     match details.value().get("reason").and_then(Value::as_str) {
         Some("max_output_tokens" | "max_messages") => FinishReason::Length,

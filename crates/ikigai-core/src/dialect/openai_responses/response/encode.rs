@@ -1,4 +1,4 @@
-//! Canonical to wire.
+//! From canonical to the wire.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use crate::{
     Source, Text, ThinkingBlock, ToolCall, Usage,
 };
 
-/// Writes an answer for a client.
+/// Encodes an answer for a client.
 pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireResponse {
     let mut losses = Vec::new();
     let mut ids = reply.ids.clone();
@@ -38,18 +38,18 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     WireResponse { body: write(&body), losses }
 }
 
-/// What stays the same of a response object from its beginning to its end.
+/// The fields of a response object that stay the same from its start to its end.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Head {
     pub(crate) id: Option<String>,
     model: String,
-    /// The other members.
+    /// The other fields.
     rest: Fields,
 }
 
 impl Head {
-    /// `data` is what the answer itself brought along in this dialect; an answer from elsewhere gets the members that
-    /// clients insist on.
+    /// Creates the head. `data` is the answer's own data in this dialect; an answer from another dialect gets the
+    /// fields that clients require.
     pub(crate) fn new(data: &ProviderData, id: Option<&str>, model: &str, reply: &Reply, ids: &mut Ids) -> Self {
         let model = if model.is_empty() { reply.model.as_deref().unwrap_or_default() } else { model }.to_owned();
         if let Some(own) = own_members(data) {
@@ -88,17 +88,17 @@ impl Head {
         head
     }
 
-    /// The members as the provider gave them later, under the same id.
+    /// Updates the fields to the provider's later ones, under the same id.
     pub(crate) fn update(&mut self, data: &ProviderData) {
         if let Some(own) = own_members(data) {
             self.rest = own;
         } else if let Some(tier) = data.part(Dialect::OpenaiChat, Part::Answer).get("service_tier") {
-            // The other dialect of the family has the same words for it.
+            // The family's other dialect has the same values for it.
             self.rest.set("service_tier", tier.clone());
         }
     }
 
-    /// The response object with nothing answered yet.
+    /// Returns the response object without any output yet.
     pub(crate) fn begin(&self) -> wire::Response<'_> {
         wire::Response {
             id: self.id.as_deref().map(Words::from),
@@ -109,7 +109,7 @@ impl Head {
     }
 }
 
-/// The members of a response object that came in this dialect; `None` for an answer from elsewhere.
+/// Returns the fields of a response object that came in this dialect, or `None` for an answer from another one.
 fn own_members(data: &ProviderData) -> Option<Fields> {
     let mut members: Fields = data.part(DIALECT, Part::Shape).get("response")?.to().ok()?;
     for (name, value) in data.part(DIALECT, Part::Answer).iter().filter(|(name, _)| *name != "incomplete_details") {
@@ -139,7 +139,7 @@ impl<'a> End<'a> {
         rest.remove_part(Dialect::OpenaiChat, Part::Answer, "service_tier");
         note_foreign(&rest, DIALECT, &[Part::State, Part::Extra, Part::Answer], "", losses);
         let shape = data.part(DIALECT, Part::Shape);
-        // The provider's own words, unless the answer has been changed since.
+        // The provider's own status, unless the answer has been changed since.
         if shape.get("response").is_some() && finish(data, asks) == self.finish && self.error.is_none() {
             body.status = shape.str("status").map(Words);
             let details = [shape, data.part(DIALECT, Part::Answer)].map(|part| part.get("incomplete_details"));
@@ -170,13 +170,13 @@ fn words(finish: FinishReason, asks: Asks) -> (&'static str, Option<&'static str
     }
 }
 
-/// The items of an answer, as they are written one after the other.
+/// The items of an answer, written one after another.
 struct Output<'a, 'o> {
     seal: Seal<'a>,
     ids: &'o mut Ids,
     losses: &'o mut Vec<Loss>,
     items: Items<'a>,
-    /// The message that more texts may join: its first text, its parts.
+    /// The message that further texts may join: its first text, and its parts.
     open: Option<(&'a Text, Parts<'a>)>,
 }
 
@@ -238,14 +238,14 @@ impl<'a> Output<'a, '_> {
     }
 }
 
-/// Where this dialect keeps its state.
+/// The name under which this dialect keeps its state.
 const SEALED: &str = "encrypted_content";
 const FIELDS: [Part; 2] = [Part::Extra, Part::Answer];
 
-/// Notes what a block holds that this wire has no place for.
+/// Notes what a block contains that this wire has no place for.
 pub(crate) fn note_block(block: &Block, index: usize, losses: &mut Vec<Loss>) {
     let place = format!("content[{index}]");
-    // State has a place of its own, except where this dialect's own stands there already, or where there is none.
+    // State has its own slot, unless this dialect's own state is already in it, or the block has none.
     let parts: &[Part] = match block {
         Block::Thinking(thinking) if thinking.provider_data.part(DIALECT, Part::State).get(SEALED).is_none() => &FIELDS,
         Block::Text(_) | Block::ToolCall(_) => &FIELDS,
@@ -268,9 +268,9 @@ pub(crate) fn note_block(block: &Block, index: usize, losses: &mut Vec<Loss>) {
     losses.push(Loss::new(code, block.kind().as_str(), place, why));
 }
 
-/// Whether a block came from elsewhere.
+/// Whether a block came from another dialect.
 fn is_foreign(data: &ProviderData) -> bool {
-    // Annotations are made for texts from elsewhere, too.
+    // Foreign texts get annotations too.
     [Part::State, Part::Extra, Part::Shape].into_iter().all(|part| data.part(DIALECT, part).is_empty())
         && data.part(DIALECT, Part::Answer).names().all(|name| name == "annotations")
 }
@@ -279,7 +279,7 @@ pub(crate) fn new_id(kind: &str, ids: &mut Ids) -> String {
     format!("{kind}_{}", ids.next_id())
 }
 
-/// A part for a client. Clients insist on both lists, so a text from elsewhere gets them empty.
+/// Writes a part for a client. Clients require both lists, so a foreign text gets them empty.
 pub(crate) fn serve_part(text: &Text) -> wire::Part<'_> {
     let mut part = content::encode_text(text, OUTPUT, Keep::Everything);
     if is_foreign(&text.provider_data) && part.refusal.is_none() {
@@ -295,7 +295,7 @@ pub(crate) fn empty_list() -> Raw<'static> {
     Raw::of::<[(); 0]>(&[])
 }
 
-/// A function call for a client.
+/// Writes a function call for a client.
 pub(crate) fn serve_call<'a>(call: &'a ToolCall, ids: &mut Ids) -> Item<'a> {
     let mut item = items::encode_call(call, Keep::Everything);
     if is_foreign(&call.provider_data) {
@@ -305,7 +305,7 @@ pub(crate) fn serve_call<'a>(call: &'a ToolCall, ids: &mut Ids) -> Item<'a> {
     item
 }
 
-/// A reasoning item for a client, with the state of another dialect sealed where this one keeps its own.
+/// Writes a reasoning item for a client, with another dialect's state sealed into the field for this one's.
 pub(crate) fn serve_reasoning<'a>(block: &'a ThinkingBlock, seal: Seal<'_>, ids: &mut Ids) -> Item<'a> {
     let mut item = items::encode_reasoning(block, Keep::Everything);
     if is_foreign(&block.provider_data) {
@@ -318,7 +318,7 @@ pub(crate) fn serve_reasoning<'a>(block: &'a ThinkingBlock, seal: Seal<'_>, ids:
     item
 }
 
-/// A picture for a client, as a hosted tool would give it. Only bytes have a place there.
+/// Writes a picture for a client, in the form of a hosted tool's. It must be inline.
 pub(crate) fn serve_image<'a>(image: &'a Image, ids: &mut Ids) -> Option<Item<'a>> {
     let Source::Base64 { media_type, data } = &image.source else { return None };
     let format = media_type.rsplit('/').next().unwrap_or("png");
@@ -333,7 +333,7 @@ pub(crate) fn serve_image<'a>(image: &'a Image, ids: &mut Ids) -> Option<Item<'a
     Some(item)
 }
 
-/// Who issued the state that is sealed for the client.
+/// The issuer of the state that is sealed for the client.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seal<'a> {
     provider: Option<&'a str>,
@@ -349,15 +349,15 @@ impl<'a> Seal<'a> {
         Sealed::of(data, kind, DIALECT, self.provider, Some(self.model))
     }
 
-    /// State that another dialect keeps on a call. This one has no place for it but a reasoning item, which names the
-    /// call that it belongs to.
+    /// Seals the state that another dialect keeps on a call. The only place for it here is a reasoning item, which
+    /// names its call.
     pub(crate) fn of_call(self, call: &ToolCall, ids: &mut Ids) -> Option<Item<'static>> {
         let mut sealed = self.of(&call.provider_data, BlockKind::ToolCall)?;
         sealed.note.set("call", call.id.as_str());
         Some(carrier(&sealed, ids))
     }
 
-    /// The same for a text, which stands right before it.
+    /// Does the same for a text, which comes right before the item.
     pub(crate) fn of_text(self, text: &Text, ids: &mut Ids) -> Option<Item<'static>> {
         let mut sealed = self.of(&text.provider_data, BlockKind::Text)?;
         sealed.note.set("text", true);
@@ -365,7 +365,7 @@ impl<'a> Seal<'a> {
     }
 }
 
-/// A reasoning item that only carries another dialect's state.
+/// Makes a reasoning item that only carries another dialect's state.
 fn carrier(sealed: &Sealed, ids: &mut Ids) -> Item<'static> {
     Item {
         id: Some(new_id("rs", ids).into()),

@@ -207,7 +207,7 @@ fn a_call_without_any_id_gets_one() {
     assert_eq!(response.tool_calls().next().unwrap().id, "fc_9");
 }
 
-/// What a provider of another dialect answered.
+/// Returns an answer from a provider of another dialect.
 fn foreign() -> Response {
     let mut thinking = ThinkingBlock { text: "Hm.".into(), provider_data: ProviderData::default() };
     thinking.provider_data.set_part(Dialect::Anthropic, Part::State, "signature", "S");
@@ -275,12 +275,12 @@ fn the_state_of_other_dialects_travels_through_a_client_and_back() {
     let request =
         decode_request(Incoming { path: None, body: body.to_string().as_bytes() }, &crate::Limits::default()).unwrap();
     let mut back = request.messages[0].clone();
-    // The client's own ids of items come along; they are this dialect's and of no use elsewhere.
+    // The client's own item ids come along; they are this dialect's and useless elsewhere.
     back.content.iter_mut().filter_map(Block::provider_data_mut).for_each(|data| {
         data.take_part(DIALECT, Part::Shape);
     });
     let mut sent: Message = response.into_message("anthropic");
-    // The picture comes back as what this API's own tool drew.
+    // The picture comes back as the output of this API's own tool.
     sent.content.pop();
     back.content.truncate(sent.content.len());
     assert_eq!(back, sent);

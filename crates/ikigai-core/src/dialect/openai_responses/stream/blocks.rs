@@ -1,4 +1,4 @@
-//! Blocks in a written stream: the items that they are in, and when those are done.
+//! Blocks in a stream being written: the items that they are in, and when those are done.
 
 use super::encode::Encoder;
 use super::wire::{Place, Said};
@@ -11,14 +11,14 @@ use crate::json::loose::read_raw;
 use crate::json::wire::Text as Words;
 use crate::{Block, BlockKind, Json, Part, ProviderData, Text, ThinkingBlock, ToolCall};
 
-/// A block that is open.
+/// An open block.
 #[derive(Debug)]
 pub(super) struct Slot {
-    /// The place of its item.
+    /// The index of its item.
     pub(super) output: usize,
-    /// The place of a text in its message; of a summary, how many parts have been opened.
+    /// For a text, its index in the message; for a summary, how many parts have been opened.
     part: usize,
-    /// Whether it is a text that refuses.
+    /// Whether it is a refusal.
     refuses: bool,
     pub(super) block: Block,
 }
@@ -27,14 +27,14 @@ pub(super) struct Slot {
 #[derive(Debug)]
 pub(super) struct Added {
     pub(super) id: String,
-    /// The texts of a message that are done, by their place.
+    /// The finished texts of a message, by index.
     texts: Vec<Option<Text>>,
-    /// The item as it ended.
+    /// The finished item.
     pub(super) whole: Option<Json>,
 }
 
 impl Encoder {
-    /// Opens a block. `None` if this wire has no place for it.
+    /// Opens a block. Returns `None` if this wire has no place for it.
     pub(super) fn open(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) -> Option<Slot> {
         if let Block::Text(text) = block {
             return self.open_text(text, out);
@@ -77,7 +77,7 @@ impl Encoder {
         Some(Slot { output, part: 0, refuses: false, block: kept })
     }
 
-    /// Tells the code of a call that is whole from the start: there are clients that see a call only when its code is done.
+    /// Sends the code of a call that is complete from the start: some clients notice a call only when its code is done.
     fn tell_code(&mut self, output: usize, item: &Json, out: &mut Vec<u8>) {
         let is_code = item.value()["type"] == "code_interpreter_call";
         let code = item.value()["code"].as_str().filter(|code| is_code && !code.is_empty());
@@ -88,7 +88,7 @@ impl Encoder {
         }
     }
 
-    /// Adds an item under the id that it came with, or a new one.
+    /// Adds an item under its own id, or a new one.
     fn add(&mut self, item: Item<'_>, prefix: &str, out: &mut Vec<u8>) -> usize {
         let id = item.id.map_or_else(|| response::new_id(prefix, &mut self.ids), Words::into_string);
         let item = Item { id: Some(id.as_str().into()), ..item };
@@ -135,7 +135,7 @@ impl Encoder {
         Some(Slot { output, part, refuses: text.is_refusal(), block: Block::Text(text.clone()) })
     }
 
-    /// A piece of a block of this kind.
+    /// Writes a piece of a block of this kind.
     pub(super) fn delta(&mut self, index: usize, kind: BlockKind, piece: &str, out: &mut Vec<u8>) {
         let slot = self.blocks.get_mut(index).and_then(Option::as_mut).filter(|slot| slot.block.kind() == kind);
         let Some(slot) = slot else { return };
@@ -166,12 +166,12 @@ impl Encoder {
         }
     }
 
-    /// Ends a block, with what its end brings along.
+    /// Ends a block, with the data from its end event.
     pub(super) fn close(&mut self, index: usize, data: &ProviderData, out: &mut Vec<u8>) {
         let slot = self.blocks.get_mut(index).and_then(Option::take);
         let Some(Slot { output, part, mut block, .. }) = slot else { return };
         match &mut block {
-            // The item as it was added is unfinished.
+            // The item is unfinished as it was added.
             Block::Other(item) => {
                 if let Some(whole) = data.part(DIALECT, Part::Shape).get("data") {
                     item.data = whole.clone();
@@ -230,14 +230,14 @@ impl Encoder {
         self.carry(sealed, out);
     }
 
-    /// No further text joins the message.
+    /// Notes that no further text joins the message.
     pub(super) fn leave_message(&mut self, out: &mut Vec<u8>) {
         if let Some(output) = self.message.take() {
             self.close_message(output, out);
         }
     }
 
-    /// Ends a message that nothing joins any more and whose texts are all done.
+    /// Ends a message once nothing more can join it and all its texts are done.
     fn close_message(&mut self, output: usize, out: &mut Vec<u8>) {
         let Some(message) = self.items.get_mut(output) else { return };
         if self.message == Some(output) || message.texts.iter().any(Option::is_none) {
@@ -263,7 +263,7 @@ impl Encoder {
         }
         let seal = Seal::new(&self.reply, &self.model);
         let mut item = response::serve_reasoning(block, seal, &mut self.ids);
-        // Strict readers refuse reasoning without it.
+        // Strict clients refuse reasoning without it.
         if matches!(item.summary, Many::Absent) && find(&item.rest, "summary").is_none_or(|raw| raw.get() == "null") {
             item.summary = Many::List(Vec::new());
         }
@@ -281,7 +281,7 @@ impl Encoder {
         self.carry(sealed, out);
     }
 
-    /// A reasoning item that only carries another dialect's state.
+    /// Writes a reasoning item that only carries another dialect's state.
     fn carry(&mut self, item: Option<Item<'_>>, out: &mut Vec<u8>) {
         if let Some(item) = item {
             let output = self.add(Item { encrypted_content: None, ..item.clone() }, "rs", out);
@@ -290,7 +290,7 @@ impl Encoder {
     }
 }
 
-/// A part with the lists that clients insist on.
+/// Writes a part with the lists that clients require.
 fn whole_part(text: &Text) -> wire::Part<'_> {
     let mut part = response::serve_part(text);
     if part.refusal.is_none() {

@@ -1,8 +1,8 @@
 //! Wire frames to events.
 //!
-//! Everything is keyed by `output_index`: ids of items change between the events of some relays. A block opens with
-//! `output_item.added` (a text with its part) and closes with `output_item.done`, whose copy of the item counts. What the
-//! terminal event holds beyond that is added; what it says in other words comes too late for blocks that are closed.
+//! Everything is keyed by `output_index`: some relays change item ids between events. A block opens with
+//! `output_item.added` (a text with its part) and closes with `output_item.done`, whose copy of the item is
+//! authoritative. Anything more in the terminal event is added; if it differs, that is too late for closed blocks.
 
 use std::collections::BTreeMap;
 
@@ -20,26 +20,26 @@ use crate::server::alike::{Alike, words};
 use crate::span::Ruler;
 use crate::{Block, BlockKind, Event, Fields, FoundSource, Json, Limits, Part, ProviderData, Text, ThinkingBlock};
 
-/// Reads the frames of a stream.
+/// The reader of a stream's frames.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     ids: Ids,
     limits: Limits,
     started: bool,
-    /// The place of the next block.
+    /// The index of the next block.
     next: usize,
     items: BTreeMap<u64, OpenItem>,
-    /// The item of the latest frame, for frames that do not say theirs.
+    /// The item of the latest frame, for frames without an index.
     current: u64,
     asks: Asks,
-    /// What was cited in texts that are not there.
+    /// Citations in text blocks that do not exist.
     loose: Vec<FoundSource>,
-    /// What the last piece came in, and what it was a piece of.
+    /// The form of the last frame with a piece, and what it was a piece of.
     alike: Alike<()>,
     piece: Piece,
 }
 
-/// What a piece is a piece of.
+/// What a piece belongs to.
 #[derive(Debug, Clone, Copy, Default)]
 struct Piece {
     kind: Kind,
@@ -78,7 +78,7 @@ impl ReadFrames for Decoder {
 }
 
 impl Decoder {
-    /// A reader of one stream.
+    /// Creates a reader for one stream.
     pub(crate) fn new(ids: Ids, limits: &Limits) -> Self {
         Decoder { ids, limits: *limits, ..Decoder::default() }
     }
@@ -140,7 +140,7 @@ impl Decoder {
                 };
                 open.cite(wire, out);
             }
-            // What `output_item.done` repeats once more; and signs of life.
+            // Repetitions that `output_item.done` contains too; and keepalives.
             _ if ending == "done" && Kind::of(beginning).is_some() => {}
             "response.content_part.done"
             | "response.reasoning_summary_part.added"
@@ -169,7 +169,7 @@ impl Decoder {
         Ok(Seen::Known)
     }
 
-    /// A piece of a text, of thinking or of arguments.
+    /// Adds a piece of text, thinking or arguments.
     fn say(&mut self, Piece { kind, at, part }: Piece, text: String, out: &mut Vec<Event>) {
         self.current = at;
         let block = match kind {
@@ -196,7 +196,7 @@ impl Decoder {
         }
     }
 
-    /// The open text block of a part, opened if it is not there yet. `None` if its item is closed.
+    /// Returns the open text block of a part, opening it if necessary. `None` if its item is closed.
     fn text_block(&mut self, at: u64, part: u64, kind: Kind, out: &mut Vec<Event>) -> Option<&mut OpenBlock> {
         let known = self.items.get(&at).is_some_and(|item| item.done || item.blocks.contains_key(&part));
         if !known {
@@ -244,7 +244,7 @@ impl Decoder {
         }
         self.started = true;
         let mut provider_data = parsed.data.clone();
-        // Where the answer stands now says nothing about its end, which repeats the rest.
+        // The current status says nothing about the end, which repeats the rest.
         provider_data.remove_part(DIALECT, Part::Shape, "status");
         provider_data.take_part(DIALECT, Part::Answer);
         out.push(Event::Start { id: parsed.id.clone(), model: parsed.model.clone(), provider_data });
@@ -253,7 +253,7 @@ impl Decoder {
     fn item_added(&mut self, at: u64, mut item: Item<'_>, out: &mut Vec<Event>) {
         self.start(out);
         if let Some(before) = self.items.remove(&at) {
-            // A server that numbers every item the same.
+            // The server gives every item the same index.
             self.close(before, out);
         }
         let mut state = OpenItem::of(&item);
@@ -264,7 +264,7 @@ impl Decoder {
             }
             "reasoning" => return self.open_thinking(at, state, out),
             "function_call" => {
-                // One without a name opens when its whole comes.
+                // One without a name opens once the complete item arrives.
                 if !word(&item.call_id).is_empty() && !word(&item.name).is_empty() {
                     let mut call = self.open_call(state.id.as_deref(), word(&item.call_id), word(&item.name), out);
                     call.say(item.arguments.take().unwrap_or_default().into_string(), out);
@@ -295,7 +295,7 @@ impl Decoder {
         OpenBlock::new(index, BlockKind::ToolCall)
     }
 
-    /// The whole item: what was streamed of it is completed and closed.
+    /// Reads the complete item: the streamed part is completed and closed.
     fn item_done(&mut self, at: u64, item: Item<'_>, out: &mut Vec<Event>) {
         let mut state = self.items.remove(&at).unwrap_or_default();
         if !state.done {
@@ -317,7 +317,7 @@ impl Decoder {
         self.items.insert(at, state);
     }
 
-    /// A block that comes in one piece.
+    /// Adds a block that comes in one piece.
     fn whole_block(&mut self, mut block: Block, out: &mut Vec<Event>) {
         if let Block::ToolCall(call) = block {
             let item = call.provider_data.part_str(DIALECT, Part::Shape, "id");
@@ -335,7 +335,7 @@ impl Decoder {
         open.close(out);
     }
 
-    /// Closes what is open of an item whose whole never came.
+    /// Closes the open blocks of an item that was never completed.
     fn close(&mut self, item: OpenItem, out: &mut Vec<Event>) {
         for open in item.blocks.into_values() {
             self.asks.tools |= open.kind == BlockKind::ToolCall;
@@ -345,10 +345,10 @@ impl Decoder {
 
     fn finish(&mut self, mut frame: Frame<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
         let mut parsed = response::parse(*frame.response.take().unwrap_or_default());
-        // The driver counts blocks too, but only behind the frame, which may have very many.
+        // The driver counts blocks too, but only after the frame, which may have very many.
         self.limits.check_answer_blocks(parsed.output.len())?;
         self.begin(&parsed, out);
-        // Some relays say something beside the response object.
+        // Some relays add fields next to the response object.
         let mut beside = frame.leftovers();
         beside.retain(|name, _| !matches!(name, "sequence_number" | "response" | "obfuscation"));
         parsed.data.extend_part(DIALECT, Part::Answer, beside);
@@ -369,9 +369,9 @@ impl Decoder {
         Ok(())
     }
 
-    /// The items of the terminal event: those that never ended are completed, those that never came are added.
+    /// Reads the items of the terminal event: unfinished ones are completed, missing ones are added.
     ///
-    /// They are found by id, else by place: some relays change ids, some leave out places.
+    /// They are matched by id, or else by index: some relays change ids, some skip indices.
     fn complete_items(&mut self, output: Items<'_>, out: &mut Vec<Event>) {
         let by_id: BTreeMap<String, u64> =
             self.items.iter().filter_map(|(at, item)| Some((item.id.clone()?, *at))).collect();

@@ -56,7 +56,7 @@ fn collect(frames: &[String]) -> Response {
     check_grammar(&read_stream(&frames.concat())).unwrap()
 }
 
-/// The stream gives what its last frame, read as a whole answer, gives.
+/// Checks that the stream gives the same as its last frame, read as a whole answer.
 fn is_its_end(frames: &[String]) -> Response {
     let streamed = collect(frames);
     let last = frames.last().unwrap().split_once("data: ").unwrap().1;
@@ -240,7 +240,7 @@ fn a_whole_that_contradicts_the_pieces_wins_where_it_still_can() {
         done(1, message("What was meant")),
         completed(json!([])),
     ];
-    // The grammar wants the pieces to give the whole: the one place where the provider's word counts for more.
+    // The grammar requires the pieces to make up the whole: only here does the provider's version take precedence.
     let events = crate::dialect::testing::events_within(DIALECT, &frames.concat(), &crate::Limits::default());
     let response = crate::dialect::testing::collect(events);
     assert_eq!(response.tool_calls().next().unwrap().arguments.text().to_owned(), "{\"a\":1}");
@@ -449,7 +449,7 @@ fn frames_of_every_kind_and_shape_are_survived() {
         json!({"output_index": 1, "item": {"type": "function_call", "call_id": "", "name": ""}, "arguments": "{"}),
         json!({"output_index": u64::MAX, "content_index": u64::MAX, "summary_index": u64::MAX, "delta": "x", "text": "y"}),
     ];
-    // Every pair of frames, the second one also where the first one ended the stream.
+    // Every pair of frames, including a second one after the first one ended the stream.
     for first in kinds {
         for second in kinds {
             for (one, two) in shapes.iter().flat_map(|one| shapes.iter().map(move |two| (one, two))) {

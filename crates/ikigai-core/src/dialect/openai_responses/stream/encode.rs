@@ -1,7 +1,7 @@
-//! Events to wire frames: the whole sequence that the official clients check while they accumulate.
+//! Events to wire frames: the full sequence that the official clients check as they accumulate it.
 //!
-//! The first frame is `response.created`; every item is added before anything is said about it, every part before its
-//! deltas; whatever was added is done before the end, and the end repeats all of it.
+//! The first frame is `response.created`; every item is added before any frame about it, every part before its deltas;
+//! whatever was added is done before the end, and the end repeats all of it.
 
 use std::borrow::Cow;
 
@@ -13,9 +13,9 @@ use crate::dialect::openai_responses::wire::{Entry, Many, word};
 use crate::dialect::{Ids, Reply, WriteFrames};
 use crate::{Block, BlockKind, Error, Event, FinishReason, Json, Loss, ProviderData, ToolCall, Usage};
 
-/// Writes a stream for a client.
+/// The writer of a stream for a client.
 ///
-/// As in whole answers, sounds, documents, pictures by address and another dialect's own blocks have no place: they are
+/// As in whole answers, audio, documents, pictures by URL and another dialect's own blocks have no place: they are
 /// losses.
 #[derive(Debug)]
 pub(crate) struct Encoder {
@@ -24,14 +24,14 @@ pub(crate) struct Encoder {
     pub(super) frames: Frames,
     started: bool,
     ended: bool,
-    /// The response object as it began, with the id that every frame repeats.
+    /// The initial response object, with the id that every frame repeats.
     head: Head,
     pub(super) model: String,
-    /// What the answer brought along in this dialect.
+    /// The answer's own data in this dialect.
     data: ProviderData,
-    /// One for each block, by its index; `None` if it is done, or without a place on this wire.
+    /// One entry per block, by index; `None` if it is done, or has no place on this wire.
     pub(super) blocks: Vec<Option<Slot>>,
-    /// One for each item, by its place in the output.
+    /// One entry per item, by its index in the output.
     pub(super) items: Vec<Added>,
     /// The message that another text may join.
     pub(super) message: Option<usize>,
@@ -68,7 +68,7 @@ impl WriteFrames for Encoder {
                     self.close(*index, provider_data, out);
                 }
             }
-            // The driver has made them what this wire has for them.
+            // The driver has already converted them for this wire.
             Event::BlockReplaced { .. } | Event::Citation { .. } | Event::Sources { .. } => {}
             Event::BlockDone { index, provider_data } => self.close(*index, provider_data, out),
             Event::Usage { usage } => self.usage = Some(usage.clone()),
@@ -82,7 +82,7 @@ impl WriteFrames for Encoder {
                 self.end(FinishReason::Error, Some(error), out);
             }
             Event::Other { index, dialect, data } if *dialect == DIALECT => self.pass_on(*index, data, out),
-            // The driver tells of those.
+            // The driver reports those.
             Event::Other { .. } => {}
         }
     }
@@ -93,7 +93,7 @@ impl WriteFrames for Encoder {
 }
 
 impl Encoder {
-    /// A writer of one stream.
+    /// Creates a writer for one stream.
     pub(crate) fn new(reply: Reply) -> Self {
         Encoder {
             ids: reply.ids.clone(),
@@ -139,7 +139,7 @@ impl Encoder {
     fn open_at(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
         self.start_unless_started(out);
         let slot = self.open(index, block, out);
-        // Blocks open in order; anything else is no stream of ours and has no place.
+        // Blocks open in order; anything else is not a valid stream and has no place.
         if index == self.blocks.len() {
             self.blocks.push(slot);
         }
@@ -148,7 +148,7 @@ impl Encoder {
     fn end(&mut self, finish: FinishReason, error: Option<&Error>, out: &mut Vec<u8>) {
         self.leave_message(out);
         self.ended = true;
-        // What the provider said at its end, not at the beginning.
+        // The provider's fields from its end, not from the start.
         self.head.update(&self.data);
         let mut body = self.head.begin();
         let end = End { finish, error, usage: self.usage.as_ref() };
@@ -163,7 +163,7 @@ impl Encoder {
         self.frames.send(event, Place::default(), &[("response", &body)], out);
     }
 
-    /// A frame of this dialect that has no meaning in others, with the numbers of this stream.
+    /// Passes on a frame that only this dialect has, with the numbers of this stream.
     fn pass_on(&mut self, index: Option<usize>, data: &Json, out: &mut Vec<u8>) {
         if self.started {
             let slot = index.and_then(|index| self.blocks.get(index)?.as_ref());

@@ -33,7 +33,7 @@ fn done(finish_reason: FinishReason) -> Event {
     Event::Done { finish_reason, provider_data: ProviderData::default() }
 }
 
-/// Thinking, two texts and a call, as a provider of another dialect streams them.
+/// Returns thinking, two texts and a call, as a provider of another dialect streams them.
 fn foreign() -> Vec<Event> {
     let mut events = vec![
         start(),
@@ -77,7 +77,7 @@ fn the_end_of_a_stream_is_what_the_whole_answer_would_have_been() {
     let response = check_grammar(&events).unwrap();
     let mut whole: Value = serde_json::from_slice(&encode_response(&response, &reply()).body).unwrap();
     let mut streamed = check_as_client(&write_stream(&events, reply())).unwrap();
-    // New ids are handed out in another order, and a sealed text holds no ids.
+    // New ids are assigned in another order, and sealed text contains no ids.
     for body in [&mut whole, &mut streamed] {
         body["id"] = json!(null);
         body["output"].as_array_mut().unwrap().iter_mut().for_each(|item| item["id"] = json!(null));

@@ -1,5 +1,5 @@
-//! Streams, both ways. Beside the files that every dialect has: [`open`] with what is open while a stream is read, and
-//! [`blocks`] with what is open while one is written.
+//! Streams, both ways. Besides the files that every dialect has: [`open`], with what is open while a stream is read,
+//! and [`blocks`], with what is open while one is written.
 
 mod blocks;
 mod decode;

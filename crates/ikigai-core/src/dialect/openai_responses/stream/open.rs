@@ -16,16 +16,16 @@ pub(super) struct OpenItem {
     pub(super) id: Option<String>,
     pub(super) kind: String,
     pub(super) done: bool,
-    /// What a message has beside its parts, for its first one.
+    /// A message's own fields, for its first part.
     pub(super) header: ProviderData,
     /// Its open blocks, by `content_index`.
     pub(super) blocks: BTreeMap<u64, OpenBlock>,
-    /// Where its thinking comes from: the first kind of delta decides, so that nothing is said twice.
+    /// The source of its thinking: the first kind of delta decides, so that nothing appears twice.
     pub(super) source: Option<Kind>,
 }
 
 impl OpenItem {
-    /// An item as it was added.
+    /// Creates an item from its first frame.
     pub(super) fn of(item: &Item<'_>) -> Self {
         let id = item.id.as_ref().map(|id| id.as_str().to_owned());
         OpenItem { id, ..OpenItem::of_kind(OpenItem::kind_of(item)) }
@@ -35,12 +35,12 @@ impl OpenItem {
         item.kind.as_ref().map_or("message", Text::as_str)
     }
 
-    /// An item that nobody announced: its first piece tells what it is.
+    /// Creates an item that was not announced: its first piece shows its type.
     pub(super) fn of_kind(kind: &str) -> Self {
         OpenItem { kind: kind.to_owned(), ..OpenItem::default() }
     }
 
-    /// Its only block, where that is of this kind.
+    /// Returns its only block, if that is of this kind.
     pub(super) fn only(&mut self, kind: BlockKind) -> Option<&mut OpenBlock> {
         self.blocks.get_mut(&0).filter(|block| block.kind == kind)
     }
@@ -53,17 +53,17 @@ pub(super) struct OpenBlock {
     pub(super) kind: BlockKind,
     /// What has been streamed of it.
     said: String,
-    /// Measures it, as far as citations need that.
+    /// Measures it, as far as citations require.
     ruler: Ruler,
-    /// How many of its citations have come.
+    /// How many of its citations have been passed on.
     cited: usize,
-    /// A citation spoke of text that had not come; it and those behind it wait for the whole.
+    /// Set once a citation refers to text that has not arrived; it and later ones wait for the complete item.
     waits: bool,
 }
 
 impl Weigh for OpenItem {
     fn weight(&self) -> usize {
-        // Short lists have room for more.
+        // Short lists have spare capacity.
         self.id.weight() + self.kind.weight() + 3 * self.header.weight() + self.blocks.weight()
     }
 }
@@ -81,7 +81,7 @@ impl OpenBlock {
         OpenBlock { index, kind, said: String::new(), ruler: Ruler::default(), cited: 0, waits: false }
     }
 
-    /// A piece of its text, its thinking or its arguments.
+    /// Adds a piece of its text, thinking or arguments.
     pub(super) fn say(&mut self, piece: String, out: &mut Vec<Event>) {
         if piece.is_empty() {
             return;
@@ -95,7 +95,7 @@ impl OpenBlock {
         });
     }
 
-    /// A citation of what has been said.
+    /// Adds a citation of what has been streamed.
     pub(super) fn cite(&mut self, wire: Json, out: &mut Vec<Event>) {
         self.ruler.push(self.said.get(self.ruler.bytes()..).unwrap_or_default());
         self.waits |= hosted::reaches(&wire) > self.ruler.chars_before(usize::MAX) as u64;
@@ -106,14 +106,14 @@ impl OpenBlock {
         }
     }
 
-    /// Adds what the whole has beyond the pieces. Pieces that it does not begin with cannot be taken back.
+    /// Adds what the complete item has beyond the pieces. If it does not start with them, they cannot be taken back.
     fn reconcile(&mut self, whole: &str, out: &mut Vec<Event>) {
         if let Some(rest) = whole.strip_prefix(self.said.as_str()).map(str::to_owned) {
             self.say(rest, out);
         }
     }
 
-    /// Closes the block with what its whole says.
+    /// Closes the block with its complete content.
     pub(super) fn complete(mut self, block: Block, out: &mut Vec<Event>) {
         let index = self.index;
         let provider_data = match block {
@@ -134,7 +134,7 @@ impl OpenBlock {
                 return;
             }
             Block::Other(other) => {
-                // The item as it was added is unfinished; the collector takes over the whole.
+                // The item is unfinished as it was added; the collector adopts the complete one.
                 let mut data = ProviderData::default();
                 data.set_part(DIALECT, Part::Shape, "data", other.data);
                 data

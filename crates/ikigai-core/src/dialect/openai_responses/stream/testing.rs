@@ -1,4 +1,4 @@
-//! What the tests of streams share.
+//! Helpers for the tests of streams.
 
 #[path = "../../../../tests/support/responses_client.rs"]
 mod client;
@@ -10,12 +10,12 @@ use crate::{Event, Response};
 
 pub(in super::super) use client::check_as_client;
 
-/// The events of a whole stream, checked against the grammar.
+/// Returns the events of a whole stream, checked against the grammar.
 pub(in super::super) fn read_stream(sse: &str) -> Vec<Event> {
     testing::events_of(DIALECT, sse)
 }
 
-/// The answer that events make, which may have failed only where they say so.
+/// Returns the answer that events make up, which may have failed only if they say so.
 pub(in super::super) fn check_grammar(events: &[Event]) -> Result<Response, String> {
     EventChecker::check(events)?;
     let response = testing::collect(events.iter().cloned());

@@ -13,7 +13,7 @@ use crate::sse::{begin_frame, end_frame, write_frame};
 use crate::{Fields, Json};
 
 loose! {
-    /// A frame that came, with the fields of all kinds of frames.
+    /// A received frame, with the fields of all types.
     pub(super) struct Frame<'a> {
         kind "type": Option<Text<'a>>,
         output_index "output_index": Option<u64>,
@@ -27,8 +27,8 @@ loose! {
 }
 
 impl Frame<'_> {
-    /// What differs in each frame with a piece and means nothing there: its number, padding against guesses by length, and
-    /// the item's id, because the item is told by its place.
+    /// Returns the fields that differ in each frame with a piece, but mean nothing: its number, padding against guesses
+    /// by length, and the item's id, because items are identified by index.
     pub(super) fn passed_over(&self) -> impl Iterator<Item = alike::Part<'_, ()>> {
         self.rest.iter().filter_map(|(name, raw)| {
             let inner = || raw.get().strip_prefix('"')?.strip_suffix('"');
@@ -41,12 +41,12 @@ impl Frame<'_> {
     }
 }
 
-/// The piece in a frame, which differs in the next one.
+/// Returns the piece in a frame, which differs in the next one.
 pub(super) fn said<'a>(text: &'a Text<'_>) -> alike::Part<'a, ()> {
     alike::Part { text: text.as_str(), kind: PartKind::Text, slot: Some(()) }
 }
 
-/// What a piece is a piece of.
+/// What a piece belongs to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Kind {
     #[default]
@@ -58,7 +58,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// What the frames with this beginning bring pieces of, and then the whole.
+    /// Returns what frames with this prefix contain, first in pieces and then whole.
     pub(super) fn of(beginning: &str) -> Option<Self> {
         match beginning {
             "response.output_text" => Some(Kind::Text),
@@ -71,13 +71,13 @@ impl Kind {
     }
 }
 
-/// Numbers the frames of a stream that is written.
+/// Numbers the frames of a stream being written.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     next: u64,
 }
 
-/// Where a frame belongs.
+/// The place that a frame belongs to.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Place<'a> {
     pub(super) item_id: Option<&'a str>,
@@ -87,19 +87,19 @@ pub(super) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// An item as a whole.
+    /// A whole item.
     pub(super) fn item(output: usize) -> Self {
         Place { output_index: Some(output), ..Place::default() }
     }
 
-    /// Something in an item.
+    /// A place inside an item.
     pub(super) fn within(id: &'a str, output: usize) -> Self {
         Place { item_id: Some(id), output_index: Some(output), ..Place::default() }
     }
 }
 
 impl Frames {
-    /// Writes a frame: its type, its number, its place, and what it says.
+    /// Writes a frame: its type, its number, its place, and its content.
     pub(super) fn send(&mut self, kind: &str, place: Place<'_>, said: &[(&str, &dyn Said)], out: &mut Vec<u8>) {
         begin_frame(out, Some(kind));
         out.extend_from_slice(b"{\"type\":\"");
@@ -131,7 +131,7 @@ impl Frames {
         end_frame(out);
     }
 
-    /// Writes a frame as another stream of this dialect had it, with a number and a place of this one.
+    /// Writes a frame from another stream of this dialect, with a number and a place in this one.
     pub(super) fn pass_on(&mut self, data: &Json, place: Place<'_>, out: &mut Vec<u8>) {
         let Ok(mut fields) = data.to::<Fields>() else { return };
         let Some(kind) = fields.str("type").map(Cow::into_owned) else { return };
@@ -150,14 +150,14 @@ impl Frames {
     }
 }
 
-/// Something that a frame can say.
+/// A value that a frame can contain.
 pub(super) trait Said {
     fn write(&self, out: &mut Vec<u8>);
 }
 
 impl<T: Serialize + ?Sized> Said for T {
     fn write(&self, out: &mut Vec<u8>) {
-        // Texts, numbers and wire structs always have a JSON form, and a buffer in memory takes every write.
+        // Strings, numbers and wire structs always have a JSON form, and writing to memory does not fail.
         let _ = serde_json::to_writer(out, self);
     }
 }

@@ -1,4 +1,4 @@
-//! Messages of a client.
+//! Reads a client's messages.
 
 use std::collections::HashMap;
 
@@ -45,8 +45,8 @@ fn read_message(index: usize, mut message: wire::Message<'_>, messages: &mut Vec
     Ok(())
 }
 
-/// Tool results have a role of their own here. A message that mixes them with other blocks becomes several, each after
-/// the first marked as going on with the one before.
+/// Splits a message by role: tool results have a role of their own here. A message that mixes them with other blocks
+/// becomes several, each marked, except for the first, as the continuation of the previous one.
 fn split(content: Vec<Block>, messages: &mut Vec<Message>) {
     let first = messages.len();
     for block in content {
@@ -68,8 +68,8 @@ fn split(content: Vec<Block>, messages: &mut Vec<Message>) {
     }
 }
 
-/// A message in which the state of other dialects that rode in this one's slots is back in its place. Its provider and
-/// model are the ones that issued it.
+/// Makes a message in which other dialects' state that travelled in this one's slots is back in its place. Its provider
+/// and model are the ones that issued the state.
 fn unsealed(role: Role, content: Vec<Block>) -> Message {
     let mut message = Message::new(role, Vec::with_capacity(content.len()));
     let mut for_next: Option<ProviderData> = None;
@@ -78,7 +78,7 @@ fn unsealed(role: Role, content: Vec<Block>) -> Message {
         if let Some(mut sealed) = sealed_in(&block) {
             message.provider = sealed.provider.take().or(message.provider.take());
             message.model = sealed.model.take().or(message.model.take());
-            // Wherever the client has put it.
+            // The client may have put it anywhere.
             if let Some(call) = sealed.note.str(CALL) {
                 for_calls.entry(call.into_owned()).or_default().merge(sealed.data);
                 continue;
@@ -116,7 +116,7 @@ fn unsealed(role: Role, content: Vec<Block>) -> Message {
     message
 }
 
-/// The record in a block's slot for state, if it is one of ours.
+/// Returns the record in a block's slot for state, if it is one of ours.
 fn sealed_in(block: &Block) -> Option<Sealed> {
     let Block::Thinking(thinking) = block else { return None };
     let state = thinking.provider_data.part(DIALECT, Part::State);

@@ -1,7 +1,7 @@
-//! Messages on their way to the wire.
+//! Writes messages.
 //!
-//! The wire knows users and assistants. Tool results are a user's, all in the one message that follows the calls, and
-//! stand first in it. Nothing may stand between calls and their results, instructions included.
+//! The wire has only user and assistant roles. Tool results come from the user, all in the one message that follows the
+//! calls, where they come first. Nothing may come between calls and their results, not even instructions.
 
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
 use crate::json::tagged::Object;
@@ -12,14 +12,14 @@ use super::super::super::wire::{self, Content, Item, Written};
 use super::super::super::{DIALECT, content};
 use super::media::{fit_document, fit_image, note_type};
 
-/// What stands where the user should have begun.
+/// The placeholder for a missing first message of the user's.
 const BEGIN: &str = "(begin)";
 /// Why a text is left out.
 const BLANK: &str = "blank texts are refused; left out";
-/// What a block has whose data stays behind.
+/// The data of a block whose own data is not sent.
 static NOTHING: ProviderData = ProviderData::NONE;
 
-/// One wire message: a role, and the messages that it is made of. Most are made of one.
+/// One wire message: a role, and the messages that it is made of, usually one.
 struct Turn<'a> {
     role: &'static str,
     first: &'a FittedMessage<'a>,
@@ -47,19 +47,19 @@ impl<'a> Writer<'a> {
         self.fitted.spelling == Spelling::AsItCame
     }
 
-    /// Notes a change that costs nothing.
+    /// Notes a harmless change.
     fn note(&mut self, what: &str, place: Place, why: &str) {
         self.losses.push(Loss::info(LossCode::Changed, what, place.to_string(), why));
     }
 
-    /// The system prompt, if there is one.
+    /// Writes the system prompt, if there is one.
     pub(in super::super) fn system(&mut self) -> Option<Vec<Item<'a>>> {
         let mut blocks = Vec::new();
         self.add_blocks(&self.fitted.system, Role::System, &mut blocks);
         (!blocks.is_empty()).then_some(blocks)
     }
 
-    /// The messages of the wire.
+    /// Writes the wire's messages.
     pub(in super::super) fn messages(&mut self) -> Vec<wire::Message<'a>> {
         let turns = turns(&self.fitted.messages, self.fitted.spelling);
         let mut messages: Vec<_> = turns.into_iter().filter_map(|turn| self.turn(&turn)).collect();
@@ -67,7 +67,7 @@ impl<'a> Writer<'a> {
         messages
     }
 
-    /// The user must begin, also where nothing is left of what the user said.
+    /// Makes the user begin, even if nothing is left of what the user said.
     fn begin(&mut self, messages: &mut Vec<wire::Message<'a>>) {
         let begins = match messages.first() {
             Some(first) => first.role.as_ref().is_some_and(|role| role.as_str() == "user"),
@@ -82,7 +82,7 @@ impl<'a> Writer<'a> {
         self.note("messages", Place::Message(0), why);
     }
 
-    /// One wire message; `None` if nothing is left of it.
+    /// Writes one wire message. Returns `None` if nothing is left of it.
     fn turn(&mut self, turn: &Turn<'a>) -> Option<wire::Message<'a>> {
         let first = turn.first;
         let mut blocks = Vec::new();
@@ -117,7 +117,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// One block; `None` if it has no form on this wire, which is then among the losses.
+    /// Writes one block. Returns `None`, and notes a loss, if it has no form on this wire.
     fn block(&mut self, block: &'a Block, place: Place, state: StateUse, role: Role) -> Option<Item<'a>> {
         let data = self.own(block.provider_data().unwrap_or(&NOTHING), place, state);
         if let Some(loss) = self.refusal(block, place, role) {
@@ -160,13 +160,13 @@ impl<'a> Writer<'a> {
                 ..start("tool_result")
             },
             Block::Other(other) => return (other.dialect == DIALECT).then(|| Item::from(&other.data)),
-            // Those of provider-run tools were made `other` blocks of this API when the request was fitted.
+            // Those of provider-run tools became `other` blocks of this API when the request was fitted.
             Block::Audio(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => return None,
         };
         Some(written.into())
     }
 
-    /// Why a block cannot be sent. `other` blocks of other dialects are in the losses already.
+    /// Returns why a block cannot be sent. The losses already contain `other` blocks of other dialects.
     fn refusal(&self, block: &Block, place: Place, role: Role) -> Option<Loss> {
         let is_inner = matches!(place, Place::Inner(..));
         let kind = block.kind().as_str();
@@ -199,7 +199,7 @@ impl<'a> Writer<'a> {
         Some(Loss::new(code, kind, place.to_string(), why))
     }
 
-    /// What this dialect left on a block, unless another provider of the same dialect did.
+    /// Returns what this dialect left on a block, unless another provider of the same dialect did.
     fn own(&mut self, data: &'a ProviderData, place: Place, state: StateUse) -> &'a ProviderData {
         if state == StateUse::Own {
             return data;
@@ -212,7 +212,7 @@ impl<'a> Writer<'a> {
         &NOTHING
     }
 
-    /// A source in a form that the API takes.
+    /// Writes a source in a form that the API accepts.
     fn source(&mut self, block: &Block, source: &'a Source, data: &'a ProviderData, place: Place) -> Option<Item<'a>> {
         if self.as_it_came() {
             return Some(content::write_source(source, data));
@@ -232,10 +232,10 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What a tool answered: text, pictures and documents.
+    /// Writes a tool's result: text, pictures and documents.
     fn result_content(&mut self, result: &'a ToolResult, place: Place, state: StateUse) -> Option<Content<'a>> {
         let blocks = result.content.iter().enumerate();
-        // A tool's pictures are a tool's, whichever message they are in.
+        // Pictures in a result are a tool's, whichever message they are in.
         let written = blocks.filter_map(|(index, block)| self.block(block, place.inner(index), state, Role::Tool));
         let mut written: Vec<Item<'a>> = written.collect();
         if !self.as_it_came() && written.len() > 1 {
@@ -266,7 +266,7 @@ fn has_results(message: &FittedMessage<'_>) -> bool {
         .any(|block| matches!(*block.block, Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_)))
 }
 
-/// Whether a message was one with the message before.
+/// Whether a message was part of the previous one.
 fn continues(message: &FittedMessage<'_>) -> bool {
     message.message.provider_data.part(DIALECT, Part::Shape).flag("continues")
 }
@@ -279,8 +279,8 @@ fn wire_role(role: Role) -> &'static str {
     }
 }
 
-/// The wire messages: as they were when the request was read, or those of a conversation that was not written for this
-/// API.
+/// Groups messages into wire messages: as they were when the request was read, or by this API's rules for other
+/// conversations.
 fn turns<'a>(messages: &'a [FittedMessage<'a>], spelling: Spelling) -> Vec<Turn<'a>> {
     let mut turns: Vec<Turn<'a>> = Vec::with_capacity(messages.len());
     for run in messages.chunk_by(|one, next| one.role != Role::Assistant && next.role != Role::Assistant) {
@@ -293,8 +293,8 @@ fn turns<'a>(messages: &'a [FittedMessage<'a>], spelling: Spelling) -> Vec<Turn<
     turns
 }
 
-/// The wire messages of what is said between two answers, or of one answer. Everything up to the last result is one
-/// message, with what the user says right behind it.
+/// Groups the messages between two answers, or one answer, into wire messages. Everything up to the last result is one
+/// message, together with what the user says right after it.
 fn user_turns<'a>(run: &'a [FittedMessage<'a>], last_result: Option<usize>, turns: &mut Vec<Turn<'a>>) {
     let first = turns.len();
     let (mut instructions, mut with_results) = (Vec::new(), None);

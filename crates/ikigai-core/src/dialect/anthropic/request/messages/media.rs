@@ -1,4 +1,4 @@
-//! Pictures and documents in the forms that this API takes.
+//! Pictures and documents in the forms that this API accepts.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use super::super::super::wire::Written;
 use crate::Source;
 use crate::dialect::media::{data_url, plain_base64};
 
-/// A source in a form that the API takes, `None` where it is in one; or why it cannot be taken.
+/// A source converted to an accepted form, `None` if it already has one; or the reason why it is refused.
 type Fitting<'a> = Result<Option<Written<'a>>, String>;
 
-/// A picture that the API takes.
+/// Converts a picture for the API.
 pub(super) fn fit_image(source: &Source) -> Fitting<'_> {
     match (inline(source), source) {
         (Some((media_type, data)), _) => match media_type {
@@ -28,7 +28,7 @@ pub(super) fn fit_image(source: &Source) -> Fitting<'_> {
     }
 }
 
-/// A document that the API takes.
+/// Converts a document for the API.
 pub(super) fn fit_document(source: &Source) -> Fitting<'_> {
     let text = |text: Cow<'_, str>| Ok(Some(write_bytes("text", "text/plain", Cow::Owned(text.into_owned()))));
     match (inline(source), source) {
@@ -45,7 +45,7 @@ pub(super) fn fit_document(source: &Source) -> Fitting<'_> {
     }
 }
 
-/// What is to be said about the media type of a source, besides that it is not taken.
+/// Returns the note about the media type of an accepted source, if any.
 pub(super) fn note_type(source: &Source) -> Option<&'static str> {
     match source {
         _ if inline(source).is_some() => None,
@@ -54,7 +54,7 @@ pub(super) fn note_type(source: &Source) -> Option<&'static str> {
     }
 }
 
-/// The media type and the base64 of a source that has its bytes in it.
+/// Returns the media type and the base64 of a source with inline bytes.
 fn inline(source: &Source) -> Option<(&str, &str)> {
     match source {
         Source::Base64 { media_type, data } => Some((media_type, data)),

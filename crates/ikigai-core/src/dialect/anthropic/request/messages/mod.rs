@@ -1,4 +1,4 @@
-//! Messages: `decode.rs` reads them, `encode.rs` writes them; `media.rs` knows which pictures and documents are taken.
+//! Messages: `decode.rs` reads and `encode.rs` writes them; `media.rs` says which pictures and documents are accepted.
 
 mod decode;
 mod encode;

@@ -1,8 +1,8 @@
-//! Chunks that are like the one before, but for their text.
+//! Chunks that differ from the previous one only in their text.
 //!
-//! A chunk repeats all that stands around its few words: ids, names, times, fields that are `null`. Some servers change
-//! more than the text from chunk to chunk: the id, the time, running counts, probabilities, padding. A chunk that differs
-//! in nothing else need not be parsed.
+//! A chunk repeats everything around its few words: ids, names, times, `null` fields. Some servers change more than the
+//! text from chunk to chunk: the id, the time, running counts, probabilities, padding. A chunk that differs in nothing
+//! else need not be parsed.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::json::loose::{Item, Loose as _, Words};
 use crate::json::wire::{Rest, Text};
 use crate::server::alike::{Part, PartKind};
 
-/// What a chunk brings that is like the one before.
+/// A value to read from a chunk that is like the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
     Said(Field),
@@ -22,7 +22,7 @@ pub(super) enum Slot {
     Logprobs,
 }
 
-/// Where a chunk's text is.
+/// The field of a chunk's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Content,
@@ -30,8 +30,8 @@ pub(super) enum Field {
     Reasoning(&'static str),
 }
 
-/// The parts that may differ in chunks like this one; `None` if it brings anything that must not be passed over when it
-/// comes again, or has an escape in its text.
+/// Returns the parts that may differ in chunks like this one. `None` if it contains anything that must not be skipped
+/// when repeated, or an escape in its text.
 pub(super) fn parts<'c>(chunk: &'c Answer<'_>) -> Option<impl Iterator<Item = Part<'c, Slot>>> {
     let [Item::Fits(choice)] = chunk.choices.as_slice() else { return None };
     let delta = choice.delta.as_deref()?;
@@ -54,7 +54,7 @@ fn part<'c>(text: &'c str, kind: PartKind, slot: Option<Slot>) -> Part<'c, Slot>
     Part { text, kind, slot }
 }
 
-/// The one text of a delta.
+/// Returns the only text of a delta.
 fn said<'c>(delta: &'c Message<'_>) -> Option<Part<'c, Slot>> {
     let content = match &delta.content {
         Content::Absent => None,

@@ -17,7 +17,7 @@ fn events(chunks: &[&str]) -> Vec<Event> {
     out
 }
 
-/// A chunk is read the same, whether or not it is like the one before.
+/// Checks that a chunk is read the same whether or not it is like the one before.
 fn check(before: &str, chunk: &str) {
     let first = before.replacen('{', "{ ", 1);
     let unlike = events(&[&first, &first, chunk]);
@@ -54,7 +54,7 @@ fn only_what_is_known_around_the_text_is_passed_over() {
             check(&before, &other);
         }
     }
-    // A field that comes twice is an error, whether or not the chunk is like the one before.
+    // A repeated field is an error, whether or not the chunk is like the one before.
     let before = format!(r#"{START}"Hello"{PLAIN}"#);
     let twice = format!(r#"{START}"a","content":"b"{PLAIN}"#);
     assert!(matches!(events(&[&before, &before, &twice]).last(), Some(Event::Error { .. })));

@@ -1,4 +1,4 @@
-//! The blocks of text and thinking, one open at a time.
+//! Blocks of text and thinking, one open at a time.
 
 use super::merge::Items;
 use crate::dialect::openai_chat::DIALECT;
@@ -12,21 +12,21 @@ use crate::{Block, BlockKind, Event, Fields, Json, Part, ProviderData, ThinkingB
 
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    /// The number of the next block.
+    /// The index of the next block.
     pub(super) next: usize,
-    /// The block that pieces go to, and what it is.
+    /// The block that receives pieces, and its kind.
     open: Option<(Kind, usize)>,
-    /// White space before the first word. It may come before the reasoning, and belongs after it.
+    /// Whitespace before the first word. It may come before the reasoning, but belongs after it.
     held: String,
     has_text: bool,
-    /// Whether a refusal was among them.
+    /// Whether there was a refusal.
     pub(super) refused: bool,
     details: Items,
     /// Further fields of `thinking` parts.
     thinking_part: Fields,
-    /// The second field that says the same as the first.
+    /// The second field, with the same reasoning as the first.
     also: Option<&'static str>,
-    /// Reasoning came as plain text: details then only repeat it.
+    /// Whether reasoning came as plain text, so that details only repeat it.
     has_plain_reasoning: bool,
 }
 
@@ -38,12 +38,12 @@ enum Kind {
 }
 
 impl Blocks {
-    /// About how many bytes it holds back.
+    /// Returns roughly how many bytes are held back.
     pub(super) fn held(&self) -> usize {
         self.held.len() + self.details.held() + self.thinking_part.weight()
     }
 
-    /// Reasoning under either name, or only as details.
+    /// Reads reasoning under either name, or only as details.
     pub(super) fn reasoning(&mut self, delta: &mut Message<'_>, out: &mut Vec<Event>) {
         let (first, second) = (delta.reasoning_content.take(), delta.reasoning.take());
         if first.is_some() && first == second {
@@ -69,7 +69,7 @@ impl Blocks {
         out.push(Event::TextDelta { index, text });
     }
 
-    /// Reasoning as plain text.
+    /// Adds reasoning in plain text.
     pub(super) fn think_aloud(&mut self, field: &str, text: String, out: &mut Vec<Event>) {
         if !text.is_empty() {
             self.has_plain_reasoning = true;
@@ -102,7 +102,7 @@ impl Blocks {
         }
     }
 
-    /// Text while no block of text is open.
+    /// Adds text while no text block is open.
     fn first_text(&mut self, text: String, out: &mut Vec<Event>) {
         if !self.has_text && text.trim_start().is_empty() {
             self.held.push_str(&text);
@@ -118,7 +118,7 @@ impl Blocks {
         out.push(Event::TextDelta { index, text });
     }
 
-    /// White space that no word followed is text all the same.
+    /// Adds whitespace that was not followed by a word, which is text too.
     pub(super) fn flush_held(&mut self, out: &mut Vec<Event>) {
         if !self.held.is_empty() {
             let text = std::mem::take(&mut self.held);
@@ -126,7 +126,7 @@ impl Blocks {
         }
     }
 
-    /// One part of a list of content: text, thinking, or something of the dialect's own.
+    /// Adds a part of a content list: text, thinking, or one of the dialect's own kinds.
     pub(super) fn part(&mut self, part: Item<'_, WirePart<'_>>, out: &mut Vec<Event>) {
         match content::decode(part, Side::Response) {
             Block::Text(text) if !text.is_refusal() => self.text(text.text, out),
@@ -140,14 +140,14 @@ impl Blocks {
         }
     }
 
-    /// A block that comes in one piece.
+    /// Adds a block that comes in one piece.
     pub(super) fn whole(&mut self, block: Block, out: &mut Vec<Event>) {
         self.flush_held(out);
         let index = self.open_block(block, out);
         out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
     }
 
-    /// The block of this kind that is open, or else a new one.
+    /// Returns the open block of this kind, or a new one.
     fn block(&mut self, kind: Kind, new: impl FnOnce() -> Block, out: &mut Vec<Event>) -> usize {
         match self.open {
             Some((open, index)) if open == kind => index,
@@ -177,7 +177,7 @@ impl Blocks {
         self.settle_details(out);
     }
 
-    /// Sealed reasoning without a visible text is a block of its own, in the place where it came.
+    /// Makes a separate block of sealed reasoning without visible text, in the place where it came.
     fn settle_details(&mut self, out: &mut Vec<Event>) {
         if !self.details.is_empty() {
             self.open_thinking(REASONING_DETAILS, out);
@@ -185,7 +185,7 @@ impl Blocks {
         }
     }
 
-    /// Closes the open block, and gives a thinking block what it ends with.
+    /// Closes the open block, with the data for the end of a thinking block.
     fn close_open(&mut self, out: &mut Vec<Event>) {
         let Some((kind, index)) = self.open.take() else { return };
         let provider_data = if kind == Kind::Thinking { self.thinking_end() } else { ProviderData::default() };

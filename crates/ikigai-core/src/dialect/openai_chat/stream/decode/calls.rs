@@ -1,7 +1,7 @@
-//! Tool calls put together from their pieces.
+//! Tool calls assembled from their pieces.
 //!
-//! Pieces are told apart by `index`, else by `id`, else they go on with the last call. A new id on a used index is a
-//! new call: some servers give every call the index 0. Id and name come once; a repetition is not a continuation.
+//! Pieces are matched by `index`, or else by `id`; otherwise they continue the last call. A new id on a used index is a
+//! new call: some servers give every call the index 0. Id and name are sent once; a repetition is not a continuation.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -17,13 +17,13 @@ use crate::json::wire::{Raw, Text};
 use crate::wire::Ids;
 use crate::{Arguments, Event, Json, Part, ProviderData};
 
-/// The number of the call in the older form, of which there can be only one.
+/// The index of the call in the older form, of which there can be only one.
 const OLDER: Option<u64> = Some(u64::MAX);
 
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     calls: Vec<Tracked>,
-    /// The last call of each number and of each id on the wire.
+    /// The last call for each index and each id on the wire.
     by_index: HashMap<u64, usize>,
     by_id: HashMap<String, usize>,
     /// The calls that have grown since the last one began.
@@ -34,23 +34,23 @@ pub(super) struct Calls {
 
 #[derive(Debug, Default)]
 struct Tracked {
-    /// The id on the wire, where there is one.
+    /// The id on the wire, if there is one.
     id: Option<String>,
-    /// The type on the wire, where there is one.
+    /// The type on the wire, if there is one.
     kind: Option<String>,
-    /// The block's number, once its name is known.
+    /// The block's index, once the name is known.
     block: Option<usize>,
     arguments: String,
-    /// How long the arguments were when they were last found not to be whole.
+    /// The length of the arguments when they were last found to be incomplete.
     checked: usize,
-    /// Google's slot for signatures, until it is given on.
+    /// Google's slot for signatures, until it is passed on.
     state: Option<Json>,
     done: bool,
 }
 
 impl Weigh for Tracked {
     fn weight(&self) -> usize {
-        // Arguments are counted with their events, once there are any.
+        // Arguments are counted with their events, once they have any.
         let arguments = if self.block.is_none() { self.arguments.weight() } else { 0 };
         // The id is also in a map.
         2 * self.id.weight() + self.kind.weight() + self.state.weight() + arguments
@@ -58,12 +58,12 @@ impl Weigh for Tracked {
 }
 
 impl Calls {
-    /// About how many bytes they take.
+    /// Returns roughly how many bytes the calls take.
     pub(super) fn held(&self) -> usize {
         self.calls.weight() + self.by_id.capacity() * size_of::<(String, usize)>() + self.by_index.capacity() * 16
     }
 
-    /// Takes the pieces of a delta.
+    /// Adds the pieces of a delta.
     pub(super) fn take(&mut self, delta: &mut Message<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
         for item in std::mem::take(&mut delta.tool_calls) {
             if let Item::Fits(piece) = item {
@@ -78,7 +78,7 @@ impl Calls {
         }
     }
 
-    /// Takes one piece.
+    /// Adds one piece.
     fn piece(&mut self, mut piece: Call<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
         let id = piece.id.as_deref();
         let at = self.find(&piece).unwrap_or_else(|| self.begin(out));
@@ -104,7 +104,7 @@ impl Calls {
         }
     }
 
-    /// The call that a piece belongs to, if it has begun.
+    /// Returns the call that a piece belongs to, if it has begun.
     fn find(&self, piece: &Call<'_>) -> Option<usize> {
         let by_id = |id: &str| self.by_id.get(id).copied();
         let named = piece.function.as_deref().or(piece.custom.as_deref()).is_some_and(calls::is_named);
@@ -117,14 +117,14 @@ impl Calls {
                 }
             }
             (None, Some(id)) => by_id(id),
-            // Neither number nor id: a name begins a call, the rest goes on.
+            // Neither index nor id: a name begins a call, anything else continues one.
             (None, None) if named => None,
             (None, None) => self.calls.len().checked_sub(1),
         }
     }
 
     fn begin(&mut self, out: &mut Vec<Event>) -> usize {
-        // What has a name and whole arguments is over now. The rest may still grow.
+        // Calls with a name and complete arguments are over now. The others may still grow.
         for at in std::mem::take(&mut self.grown) {
             if let Some(call) = self.calls.get_mut(at).filter(|call| call.block.is_some() && !call.done)
                 && call.is_whole()
@@ -136,7 +136,7 @@ impl Calls {
         self.calls.len() - 1
     }
 
-    /// Closes every call, and says what the end of the answer depends on; or what cannot be told as a call.
+    /// Closes every call. Returns what the finish reason depends on, or what is wrong with a call.
     pub(super) fn finish(&mut self, out: &mut Vec<Event>) -> Result<Holds, &'static str> {
         for call in &mut self.calls {
             if call.block.is_none() {
@@ -160,7 +160,7 @@ impl Tracked {
     ) -> Result<(), &'static str> {
         let more = match function.arguments.take() {
             Some(raw) => raw.as_str().map_or_else(|| raw.text().to_owned(), Cow::into_owned),
-            // A custom tool's input is free text in another place.
+            // A custom tool's input is free text in another field.
             None => function.input.take().map(Text::into_string).unwrap_or_default(),
         };
         if self.block.is_none() && calls::is_named(&function) {
@@ -170,7 +170,7 @@ impl Tracked {
             return Ok(());
         }
         if self.done {
-            // Its arguments were whole when the next call began. Only white space can follow.
+            // Its arguments were complete when the next call began. Only whitespace can follow.
             return if more.trim().is_empty() { Ok(()) } else { Err("arguments came for a tool call that was whole") };
         }
         self.arguments.push_str(&more);
@@ -180,7 +180,7 @@ impl Tracked {
         Ok(())
     }
 
-    /// Begins the block as a whole answer has the call.
+    /// Begins the block the way a whole answer has the call.
     fn start(&mut self, name: String, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
         let index = *next;
         *next += 1;
@@ -208,7 +208,7 @@ impl Tracked {
         }
     }
 
-    /// Ends the call; says whether its arguments are whole.
+    /// Ends the call. Returns whether its arguments are complete.
     fn close(&mut self, out: &mut Vec<Event>) -> bool {
         self.done = true;
         let Some(index) = self.block else { return true };
@@ -220,8 +220,8 @@ impl Tracked {
         whole
     }
 
-    /// Whether the arguments are a whole object. What was not is looked at again only when it is twice as long, so that
-    /// the time this takes does not grow with the number of calls.
+    /// Whether the arguments are a complete object. Incomplete ones are checked again only when they are twice as long,
+    /// so that the time does not grow with the number of calls.
     fn is_whole(&mut self) -> bool {
         if self.arguments.len() < self.checked.saturating_mul(2) {
             return false;

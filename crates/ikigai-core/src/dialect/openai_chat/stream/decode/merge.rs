@@ -1,8 +1,8 @@
-//! JSON that comes in pieces, put together as a whole answer has it.
+//! JSON that arrives in pieces, assembled into its form in a whole answer.
 //!
-//! Texts grow, lists grow, objects are filled field by field; anything else is replaced by what comes later. Pieces of
-//! one item of a list share its index, and its type where they name one: a text and an encrypted item of
-//! `reasoning_details` may share an index.
+//! Strings grow, lists grow, objects are filled field by field; anything else is replaced by later values. Pieces of
+//! one list item share its index, and its type if they name one: a text and an encrypted item of `reasoning_details`
+//! may have the same index.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::json::text::unescape;
 use crate::json::wire::{Raw, Text};
 use crate::{Fields, Json};
 
-/// The texts that come in pieces. Others, such as ids and names, are only repeated.
+/// The strings that come in pieces. Others, such as ids and names, are only repeated.
 const TEXTS: [&str; 11] = [
     "arguments",
     "content",
@@ -31,43 +31,43 @@ const TEXTS: [&str; 11] = [
     "transcript",
 ];
 
-/// Whether a value that comes once more changes what there is: lists grow, and so do some texts.
+/// Whether repeating a value changes the result: lists grow, and so do some strings.
 pub(super) fn grows(name: &str, value: &RawValue) -> bool {
     let text = value.get();
     match text.as_bytes().first() {
         Some(b'"') => TEXTS.contains(&name),
         Some(b'[') => text != "[]",
-        // A quick look, which may say yes where a thorough one would not.
+        // A quick check, which may have false positives.
         Some(b'{') => text.contains(['[', '\\']) || TEXTS.iter().any(|name| text.contains(name)),
         _ => false,
     }
 }
 
-/// About what a field or an item takes beside its text.
+/// The approximate size of a field or an item, without its text.
 const ENTRY: usize = 200;
 
-/// An object so far.
+/// An object assembled so far.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
     fields: Vec<(String, Grown)>,
     places: HashMap<String, usize>,
-    /// The place of the field behind the last one: mostly fields come in the same order again.
+    /// The index of the field after the last one: fields usually come in the same order again.
     next: usize,
     items: ItemKind,
 }
 
-/// What the lists in an object have.
+/// The kind of items in an object's lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum ItemKind {
     /// Items that may come in pieces.
     #[default]
     Pieces,
-    /// Items that come whole. They are carried as text.
+    /// Items that come whole, kept as text.
     Whole,
 }
 
 impl Merged {
-    /// Takes a value that replaces an earlier one; a null only fills a gap.
+    /// Sets a value, replacing any earlier one; a null only fills a gap.
     pub(super) fn set(&mut self, name: &str, value: &RawValue) {
         match self.find(name) {
             Some(Grown::Value(known)) if known.text() == value.get() || value.get() == "null" => {}
@@ -76,7 +76,7 @@ impl Merged {
         }
     }
 
-    /// Takes a piece of a value; a null only fills a gap.
+    /// Adds a piece of a value; a null only fills a gap.
     pub(super) fn grow(&mut self, name: &str, value: &RawValue) {
         let items = self.items;
         match self.find(name) {
@@ -102,9 +102,9 @@ impl Merged {
         each_field(object, |name, value| self.grow(name, value));
     }
 
-    /// About how many bytes it takes.
+    /// Returns roughly how many bytes it takes.
     pub(super) fn held(&self) -> usize {
-        // Each name is kept twice.
+        // Each name is stored twice.
         self.fields.iter().map(|(name, value)| ENTRY + 2 * name.len() + value.held()).sum()
     }
 
@@ -113,7 +113,7 @@ impl Merged {
     }
 }
 
-/// Hands over the fields of an object; none if it is something else.
+/// Calls `take` with each field of an object; does nothing for other values.
 fn each_field(object: &str, take: impl FnMut(&str, &RawValue)) {
     struct EachField<F>(F);
     impl<'de, F: FnMut(&str, &RawValue)> Visitor<'de> for EachField<F> {
@@ -130,15 +130,15 @@ fn each_field(object: &str, take: impl FnMut(&str, &RawValue)) {
             Ok(())
         }
     }
-    // It was read before as a part of a chunk: it is JSON.
+    // It has already been read as part of a chunk, so it is valid JSON.
     let _ = serde_json::Deserializer::from_str(object).deserialize_map(EachField(take));
 }
 
-/// A list so far.
+/// A list assembled so far.
 #[derive(Debug, Default)]
 pub(super) struct Items {
     items: Vec<Grown>,
-    /// The last item of each type and index; each stands there without its type, too.
+    /// The last item of each type and index; each is also listed without its type.
     places: HashMap<(String, Option<u64>), usize>,
 }
 
@@ -147,11 +147,11 @@ impl Items {
         self.items.is_empty()
     }
 
-    /// Takes an item, or a piece of one.
+    /// Adds an item, or a piece of one.
     pub(super) fn push(&mut self, item: &RawValue) {
         if let Some(piece) = read_raw::<Detail<'_>>(item) {
             let key = (piece.kind.map(Text::into_string).unwrap_or_default(), piece.index);
-            // Without an index, only the text of reasoning is known to go on.
+            // Without an index, only the text of reasoning is known to continue.
             let is_text = key.0.starts_with("reasoning.") && piece.text.or(piece.summary).is_some();
             let grows = piece.index.is_some() || is_text;
             let known = self.places.get(&key).filter(|_| grows).and_then(|place| self.items.get_mut(*place));
@@ -169,25 +169,25 @@ impl Items {
         items.iter().for_each(|item| self.push(&item.0));
     }
 
-    /// About how many bytes it takes.
+    /// Returns roughly how many bytes it takes.
     pub(super) fn held(&self) -> usize {
-        // Each may stand at two places.
+        // Each may be listed twice.
         self.items.iter().map(|item| 2 * ENTRY + item.held()).sum()
     }
 
-    /// Takes everything out.
+    /// Takes all items out.
     pub(super) fn take(&mut self) -> Vec<Json> {
         std::mem::take(self).items.into_iter().map(Grown::into_json).collect()
     }
 }
 
-/// A value so far. As long as it came once, it stays as it was written.
+/// A value assembled so far. A value that came once keeps its spelling.
 #[derive(Debug)]
 enum Grown {
     Value(Json),
     Text(String),
     List(Items),
-    /// The items of a list, with commas between them.
+    /// The items of a list, separated by commas.
     WholeItems(String),
     Object(Merged),
 }
@@ -216,7 +216,7 @@ impl Grown {
         }
     }
 
-    /// The form of a value that grows, if it can.
+    /// Converts a value to its growing form, if it has one.
     fn opened(name: &str, known: Json, items: ItemKind) -> Self {
         match known.text().as_bytes().first() {
             Some(b'"') if TEXTS.contains(&name) => Grown::Text(known.as_str().unwrap_or_default().into_owned()),
@@ -257,7 +257,7 @@ impl Grown {
     }
 }
 
-/// The items of a list, as they were written.
+/// Returns the items of a list as written.
 fn between_brackets(list: &str) -> &str {
     list.strip_prefix('[').and_then(|list| list.strip_suffix(']')).unwrap_or_default().trim_ascii()
 }

@@ -1,8 +1,8 @@
 //! Chunks to events.
 //!
-//! One block is open at a time, as the pieces come: reasoning, then text, then calls. A block closes when something
-//! else begins; a call, when the next one begins and its arguments are whole, or else at the end. The end itself is only
-//! known at `[DONE]`, because counts come after the finish reason.
+//! Text and reasoning blocks are open one at a time, as pieces arrive: reasoning, then text, then calls. A block closes
+//! when something else begins; a call closes when the next one begins and its arguments are complete, or else at the
+//! end. The end itself is only known at `[DONE]`, because counts come after the finish reason.
 
 mod alike;
 mod blocks;
@@ -32,33 +32,33 @@ use blocks::Blocks;
 use calls::Calls;
 use merge::{Items, Merged};
 
-/// Reads the chunks of one answer.
+/// The reader of one answer's chunks.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     ids: Ids,
-    /// What the last chunk was like, if it brought only text.
+    /// The form of the last chunk, if it contained only text.
     alike: Alike<Slot>,
-    /// Something was said already.
+    /// Whether the answer has started.
     started: bool,
     id: Option<String>,
     model: Option<String>,
     blocks: Blocks,
     calls: Calls,
     finish: Option<String>,
-    /// The counts as they came last; empty if none did.
+    /// The most recent counts; empty if there are none.
     usage: String,
-    /// The time of the last chunk, and the last id that is not the first; empty if they are the ones in the body.
+    /// The time of the last chunk, and the last id that is not the first; empty if the body already has them.
     created: String,
     other_id: String,
-    /// What is said around the text: in the body, in the choice and in the message.
+    /// The other fields: in the body, in the choice and in the message.
     body: Merged,
     choice: Merged,
     message: Merged,
-    /// The bytes of speech. Its pieces are each encoded by themselves, so their bytes are joined, not their texts.
+    /// The bytes of speech. Its pieces are encoded separately, so their bytes are joined, not their base64.
     speech: Vec<u8>,
-    /// Content came as a list of parts.
+    /// Whether content came as a list of parts.
     in_parts: bool,
-    /// The choices that are not the first: put together, but only kept, as in a whole answer.
+    /// The other choices: assembled, but only kept, as in a whole answer.
     others: Items,
 }
 
@@ -81,7 +81,7 @@ impl Decoder {
         }
         match alike::parts(&chunk).filter(|_| self.started) {
             Some(parts) => self.alike.learn_parts(data, parts),
-            // What it says around its text may be something else.
+            // The fields around its text may differ.
             None => self.alike.forget(),
         }
         self.body(&chunk);
@@ -90,7 +90,7 @@ impl Decoder {
             let model = chunk.model.take().map(Text::into_string).filter(|model| !model.is_empty());
             self.model = self.model.take().or(model);
             if chunk.choices.is_empty() {
-                // Some begin with a chunk about the prompt that names neither answer nor model.
+                // Some start with a chunk about the prompt that has neither the answer's id nor the model.
                 return Ok(Seen::Known);
             }
             self.start(out);
@@ -113,7 +113,7 @@ impl Decoder {
         out.push(Event::Start { id, model, provider_data: ProviderData::default() });
     }
 
-    /// Keeps an id or a model that is not the one the answer began with, as some have in their last chunk.
+    /// Keeps an id or model that differs from the one at the start, as some have in their last chunk.
     fn renamed(&mut self, chunk: &Answer<'_>) {
         if let Some(id) = chunk.id.0.as_ref().map(Text::as_str).filter(|id| differs(id, self.id.as_deref())) {
             self.body.set("id", &Raw::of(id).0);
@@ -125,7 +125,7 @@ impl Decoder {
         }
     }
 
-    /// What a chunk says around its choices, and all counts, wherever they stand.
+    /// Reads the fields around a chunk's choices, and all counts, wherever they are.
     fn body(&mut self, chunk: &Answer<'_>) {
         let nothing = Choice::default();
         let own = chunk.choices.iter().find_map(own_choice).unwrap_or(&nothing);
@@ -149,7 +149,7 @@ impl Decoder {
         }
     }
 
-    /// Puts what chunks that were read at a glance said around their text into the body.
+    /// Adds to the body what was read from chunks that were not parsed.
     fn settle(&mut self) {
         if let Ok(created) = serde_json::from_str::<&RawValue>(&self.created) {
             self.body.set("created", created);
@@ -259,7 +259,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// What was said around the answer, whose message has these fields.
+    /// Returns the fields around the answer, given those of its message.
     fn around(&mut self, message: Fields) -> Around {
         self.settle();
         let others: Vec<Json> = self.others.take().iter().map(as_whole).collect();
@@ -304,7 +304,7 @@ impl ReadFrames for Decoder {
         if let Some(id) = id.and_then(|place| data.get(place)).filter(|id| differs(id, self.id.as_deref())) {
             id.clone_into(&mut self.other_id);
         }
-        // Untold, it is the one that was learned, which is in the body.
+        // If a chunk has none, it is the learned one, which is in the body.
         self.created.clear();
         if let Some(place) = created {
             self.created.push_str(data.get(place)?);
@@ -321,7 +321,7 @@ impl ReadFrames for Decoder {
 
     fn frame(&mut self, _name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         if data.trim() == "[DONE]" {
-            // The end, whether or not a reason came: counts are given only for an answer that is whole.
+            // The end, with or without a finish reason: only complete answers have counts.
             let is_whole = self.finish.is_some() || (self.started && !self.usage.is_empty());
             return if is_whole { self.finish(out).map(|()| Seen::Known) } else { Err(Fault::CutOff) };
         }
@@ -335,7 +335,7 @@ impl ReadFrames for Decoder {
     fn flush(&mut self, out: &mut Vec<Event>) {
         self.blocks.flush_held(out);
         self.usage(out);
-        // What would have come with the end goes on as a chunk.
+        // What would have come with the end is passed on as a chunk.
         let message = std::mem::take(&mut self.message).into_fields();
         let mut around = self.around(message);
         let created = around.body.remove("created").unwrap_or_default();
@@ -353,12 +353,12 @@ impl ReadFrames for Decoder {
     }
 }
 
-/// Whether a name is there and not the one that the answer began with.
+/// Whether a name is present and differs from the first one.
 fn differs(name: &str, first: Option<&str>) -> bool {
     !name.is_empty() && first != Some(name)
 }
 
-/// A choice that was put together, as it stands in a whole answer: there, calls have no numbers.
+/// Converts an assembled choice to its form in a whole answer, where calls have no indices.
 fn as_whole(choice: &Json) -> Json {
     let Some(mut whole) = read_raw::<Choice<'_>>(choice.raw()) else { return choice.clone() };
     for item in whole.message.iter_mut().flat_map(|message| &mut message.tool_calls) {
@@ -369,7 +369,7 @@ fn as_whole(choice: &Json) -> Json {
     Json::of(&whole).unwrap_or_default()
 }
 
-/// Whether this is a message and no delta: not a piece, but a whole answer.
+/// Whether this has a message instead of a delta: a whole answer, not a piece.
 fn is_whole(item: &Item<'_, Choice<'_>>) -> bool {
     matches!(item, Item::Fits(choice) if choice.message.is_some() && choice.delta.is_none())
 }
@@ -381,12 +381,12 @@ fn own_choice<'c, 'a>(item: &'c Item<'a, Choice<'a>>) -> Option<&'c Choice<'a>> 
     }
 }
 
-/// Padding against guesses by length, which means nothing.
+/// Whether this is meaningless padding, which prevents guesses by length.
 fn is_padding(name: &str) -> bool {
     matches!(name, "obfuscation" | "p")
 }
 
-/// Whether the counts stand in the choice.
+/// Whether the counts are in the choice.
 fn has_usage(choice: &Choice<'_>) -> bool {
     choice.rest.iter().any(|(name, value)| name == "usage" && value.get() != "null")
 }

@@ -1,4 +1,4 @@
-//! What was said before: messages, reasoning, results, files.
+//! Earlier messages, reasoning, results, files.
 
 use pretty_assertions::assert_eq;
 

@@ -17,7 +17,7 @@ use crate::{
 
 type Object = Map<String, Value>;
 
-/// A request as it went out.
+/// A request as sent.
 #[derive(Debug, PartialEq)]
 struct Sent {
     path: String,
@@ -40,7 +40,7 @@ fn read(body: &Value) -> Request {
     decode_request(Incoming { path: None, body: body.to_string().as_bytes() }, &crate::Limits::default()).unwrap()
 }
 
-/// As it goes to the model that it names.
+/// Encodes a request for the model that it names.
 fn send(request: &Request) -> Sent {
     send_with(request, rules_for(&request.model), &Quirks::default())
 }
@@ -61,7 +61,7 @@ fn hello() -> Request {
     Request::new("gpt-5.1").user("Hello")
 }
 
-/// A thinking block as an answer of this dialect gives it.
+/// Makes a thinking block as an answer of this dialect has it.
 fn reasoning(id: &str, sealed: Option<&str>) -> Block {
     let mut block = ThinkingBlock { text: "Hm.".into(), provider_data: ProviderData::default() };
     block.provider_data.set_part(DIALECT, Part::State, "id", id);

@@ -1,4 +1,4 @@
-//! Everything about an answer that can be asked for.
+//! Everything that can be requested of an answer.
 
 use pretty_assertions::assert_eq;
 
@@ -151,7 +151,7 @@ fn efforts_by_model() {
     ] {
         assert_eq!(effort(model, level), (word.map(str::to_owned), losses), "{model} {level}");
     }
-    // Off needs no summary, and a hidden one is not asked for.
+    // Off needs no summary, and a hidden one is not requested.
     let body = send(&hello().thinking(Level::None)).body;
     assert_eq!(body["reasoning"], json!({"effort": "none"}));
     let body = send(&hello().thinking(Thinking::from(Level::High).hidden())).body;

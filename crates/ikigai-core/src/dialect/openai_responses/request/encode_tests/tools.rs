@@ -1,4 +1,4 @@
-//! Tools and the choice of them.
+//! Tools and tool choice.
 
 use pretty_assertions::assert_eq;
 
