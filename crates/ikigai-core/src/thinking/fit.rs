@@ -59,7 +59,7 @@ pub enum ThinkingSetting {
     Unsaid,
     /// Off, with the API's own value for it: `disabled`, `none`, a budget of 0.
     Off,
-    /// Off before the answer, with short notes between tool calls (Anthropic's `between_tools`).
+    /// Off at the start, with short notes between tool calls (Anthropic's `between_tools`).
     BetweenTools,
     /// A budget in tokens; -1 lets Gemini choose.
     Budget(i64),
