@@ -1,7 +1,8 @@
 //! Compiles the data files to tables in the program, so that nothing is parsed at run time.
 //!
 //! `data/providers.toml` becomes `providers.rs` and `providers.bin`, `data/models/*.toml` becomes `models.rs` and
-//! `models.bin`, `data/families.toml` becomes `families.rs`. A broken file fails the build with its name and the row.
+//! `models.bin`, `data/families.toml` becomes `families.rs`. A broken file fails the build with its name and the row;
+//! tests compare the tables with the files.
 
 mod code;
 mod families;

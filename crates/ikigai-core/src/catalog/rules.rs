@@ -86,7 +86,7 @@ pub enum Drawing {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ConverseFields {
-    /// Nothing that is known.
+    /// No known fields.
     #[default]
     Nothing,
     /// The fields of Anthropic's own API: `thinking`, `top_k` and so on; cache points are accepted everywhere.

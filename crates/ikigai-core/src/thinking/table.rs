@@ -55,7 +55,7 @@ pub fn thinking_table(model: &str) -> [(Level, LevelValue); 4] {
     thinking_levels(&rules_for(model).thinking)
 }
 
-/// Returns what the four levels mean under a rule, for rules that follow from more than a model's name.
+/// Returns what the four levels mean under a rule, which may depend on more than a model's name.
 pub fn thinking_levels(rule: &ThinkingRule) -> [(Level, LevelValue); 4] {
     [Level::None, Level::Low, Level::Med, Level::High].map(|level| (level, value(rule, level)))
 }
