@@ -1,4 +1,4 @@
-//! What must hold for any bytes: no panic, no endless loop, no memory without bound, and the laws of the format.
+//! What must be true for any bytes: no panic, no endless loop, no unbounded memory, and the laws of the format.
 
 use ikigai_core::catalog::{Catalog, rules_for};
 use ikigai_core::provider::Providers;
@@ -7,19 +7,19 @@ use ikigai_core::validate::EventChecker;
 use ikigai_core::wire::{Ids, Incoming, Reply, Sse, StreamDecoder, StreamEncoder, Target};
 use ikigai_core::{Collector, Dialect, Event, Limits, events};
 
-/// Those of a server, which reads what anybody sends.
+/// Returns the limits of a server, which reads what anyone may send.
 fn limits() -> Limits {
     Limits::server()
 }
 
-/// Bytes as a stream: there is an end, the grammar holds, any cut gives the same events, and each dialect can send
-/// them on to a client that understands them.
+/// Reads bytes as a stream: it ends, follows the grammar, gives the same events however it is split, and can be sent in
+/// each dialect to a client that understands it.
 pub fn stream(dialect: Dialect, data: &[u8]) {
     let whole = decode(dialect, &[data]);
     if let Some(fault) = fault(&whole) {
         panic!("{fault}\n{whole:?}");
     }
-    // The first byte says where to cut, so that the fuzzer can choose.
+    // The first byte determines the split, so that the fuzzer can choose.
     let cut = data.first().map_or(0, |first| data.len() * usize::from(*first) / 256);
     let (one, two) = data.split_at(cut);
     assert_eq!(decode(dialect, &[one, two]), whole, "cut at {cut}");
@@ -40,8 +40,8 @@ pub fn stream(dialect: Dialect, data: &[u8]) {
     let _ = collector.finish();
 }
 
-/// What is wrong with a stream. A provider's own nonsense is handed on as it came and is no fault: a call without a
-/// name; a copy of the arguments, at their end, that is not what the pieces gave.
+/// Returns what is wrong with a stream. A provider's own nonsense is passed on unchanged and is not a fault: a call
+/// without a name, or final arguments that differ from their pieces.
 fn fault(events: &[Event]) -> Option<String> {
     let own = ["opens without its id or name", "do not give the arguments at its end"];
     EventChecker::check(events).err().filter(|fault| !own.iter().any(|words| fault.ends_with(words)))
@@ -57,9 +57,9 @@ fn decode(dialect: Dialect, pieces: &[&[u8]]) -> Vec<Event> {
     events
 }
 
-/// Bytes as a client's request: refused, or read; and what was read can be sent to every dialect, whose servers can
-/// read that. The model and the provider it goes to are any of the tables, so that all families' rules and all
-/// providers' ways are tried.
+/// Reads bytes as a client's request: it is refused or read, and if read, it can be sent in every dialect, whose
+/// servers can read it. The model and the provider are chosen from the tables, so that all families' rules and all
+/// providers' quirks are tried.
 pub fn request(dialect: Dialect, data: &[u8]) {
     let path = "/v1beta/models/some-model:generateContent";
     let incoming = Incoming::new(data).at(path);
@@ -76,7 +76,7 @@ pub fn request(dialect: Dialect, data: &[u8]) {
     for to in Dialect::ALL {
         let mut target = Target::new(&provider.id, &provider.quirks, rules);
         target.facts = Some(facts);
-        // As it came, and for the model that was chosen.
+        // As received, and for the chosen model.
         let mut chosen = request.clone();
         chosen.model = facts.id.to_string();
         for request in [&request, &chosen] {
@@ -87,7 +87,7 @@ pub fn request(dialect: Dialect, data: &[u8]) {
     }
 }
 
-/// Bytes as a whole answer: refused, or read; and what was read can be sent to every client, whole and as a stream.
+/// Reads bytes as a complete answer: refused or read; if read, it can be sent to every client, also as a stream.
 pub fn response(dialect: Dialect, data: &[u8]) {
     let Ok(response) = dialect.decode_response(data, &mut Ids::seeded(1), &limits()) else { return };
     let steps = events(&response);
@@ -105,7 +105,7 @@ pub fn response(dialect: Dialect, data: &[u8]) {
     }
 }
 
-/// Bytes that pass through a server: as a path, as a body that one field is put into, and as an answer that is watched.
+/// Reads bytes that pass through a server: as a path, as a body in which a field is replaced, and as a watched answer.
 pub fn server(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let _ = Endpoint::of("POST", &text, |_| data.len() % 2 == 0);
@@ -129,7 +129,7 @@ pub fn server(data: &[u8]) {
     }
 }
 
-/// Bytes as an event stream of anything: any cut gives the same frames.
+/// Reads bytes as an event stream: any split gives the same frames.
 pub fn sse(data: &[u8]) {
     let frames = |pieces: &[&[u8]]| {
         let mut sse = Sse::with_limit(limits().event);
@@ -149,7 +149,7 @@ pub fn sse(data: &[u8]) {
     assert_eq!(frames(&single), whole);
 }
 
-/// Bytes as a failure of any dialect: it is read, whatever it is, and can be told to every client.
+/// Reads bytes as an error of any dialect: whatever they are, they are read, and can be reported to every client.
 pub fn errors(data: &[u8]) {
     let (&[low, high], body) = data.split_first_chunk::<2>().map_or((&[0, 0], data), |(status, body)| (status, body));
     let status = Some(u16::from_le_bytes([low, high])).filter(|status| (100..1000).contains(status));

@@ -1,7 +1,7 @@
-//! How many instructions and allocations each step takes, counted by valgrind, so that the numbers repeat on any
-//! machine. Each step stands beside its floor: reading the same bytes as JSON and nothing else.
+//! Counts instructions and allocations of each step with valgrind, so that the numbers are reproducible on any machine.
+//! Each step is compared with its floor: reading the same bytes as JSON and nothing else.
 //!
-//! Needs valgrind, and `gungraun-runner` of the version in `Cargo.lock`. `benches/report` runs this and prints a table.
+//! Requires valgrind and the `gungraun-runner` version in `Cargo.lock`. `benches/report` runs this and prints a table.
 
 #![expect(missing_docs, reason = "the macros make public items that nobody sees")]
 
@@ -21,7 +21,7 @@ use support::{floor, work};
 
 type Bytes = &'static [u8];
 
-/// The measured program lives for one measurement, so that what it borrows from may as well stay.
+/// The measured program lives for one measurement only, so the bytes that it borrows can be leaked.
 fn stream(dialect: Dialect) -> (Dialect, Bytes) {
     (dialect, inputs::stream(dialect).leak())
 }
@@ -80,7 +80,7 @@ fn stream_watch((dialect, bytes): (Dialect, Bytes)) -> Seen {
 #[bench::openai_responses(Dialect::OpenaiResponses)]
 #[bench::gemini(Dialect::Gemini)]
 fn stream_encode((dialect, events): (Dialect, Vec<Event>)) -> (usize, Vec<Event>) {
-    // The events go back to the caller, so that dropping them is not measured.
+    // The events are returned to the caller, so that dropping them is not measured.
     (black_box(work::encode_stream(dialect, &events)), events)
 }
 

@@ -1,4 +1,4 @@
-//! How long each step takes on this machine, and what it allocates: for reading, not for judging.
+//! Measures the time and allocations of each step on this machine: for information, not as a test.
 
 mod support {
     pub(crate) mod floor;
@@ -94,7 +94,7 @@ fn small_request_encode(bencher: Bencher<'_, '_>, dialect: Dialect) {
     bencher.bench(|| work::encode_request(dialect, &request));
 }
 
-/// The same request for another model.
+/// Returns the same request for another model.
 fn rename_model(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(Envelope::read(bytes).ok()?.with(&[("model", Edit::Text("another-model"))]))
 }

@@ -1,7 +1,8 @@
-//! Turns the data files into tables that are part of the program, so that nothing is parsed when it runs.
+//! Compiles the data files to tables in the program, so that nothing is parsed at run time.
 //!
-//! `data/providers.toml` becomes `providers.rs` and `providers.bin`, `data/models/*.toml` becomes `models.rs` and `models.bin`,
-//! `data/families.toml` becomes `families.rs`. A broken file fails the build with its name and the row; tests compare the tables with the files.
+//! `data/providers.toml` becomes `providers.rs` and `providers.bin`, `data/models/*.toml` becomes `models.rs` and
+//! `models.bin`, `data/families.toml` becomes `families.rs`. A broken file fails the build with its name and the row;
+//! tests compare the tables with the files.
 
 mod code;
 mod families;
@@ -42,7 +43,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The models of every file, with the provider each belongs to.
+/// Returns the models of all files, with their providers.
 fn read_models(providers: &Table) -> Result<Vec<Model>> {
     let mut models = Vec::new();
     let mut files: Vec<_> = fs::read_dir(MODELS)?.collect::<std::io::Result<_>>()?;

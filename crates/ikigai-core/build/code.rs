@@ -1,4 +1,4 @@
-//! Values of the data files as Rust code.
+//! Writes values of the data files as Rust code.
 
 use toml::{Table, Value};
 
@@ -8,7 +8,7 @@ pub(crate) fn text(value: &str) -> String {
     format!("Cow::Borrowed({value:?})")
 }
 
-/// A word as the variant of an enum: `max_tokens` is `MaxTokens`.
+/// Converts a word to the name of an enum variant: `max_tokens` becomes `MaxTokens`.
 fn pascal(word: &str) -> String {
     let capital = |part: &str| {
         let mut letters = part.chars();
@@ -52,8 +52,8 @@ pub(crate) fn flag(value: Option<&Value>) -> Result<bool> {
     }
 }
 
-/// The words of each enum that the files name a variant of. A word that is missing here is an error with its file and row;
-/// one that is no variant does not compile.
+/// The words for each enum whose variants appear in the files. A word that is missing here is an error with its file
+/// and row; one that is not a variant does not compile.
 const WORDS: [(&str, &[&str]); 22] = [
     ("Auth", &["bearer", "x-api-key", "x-goog-api-key", "api-key", "google-oauth", "aws-sigv4", "none"]),
     ("StateScope", &["provider", "family", "model"]),
@@ -90,7 +90,7 @@ const WORDS: [(&str, &[&str]); 22] = [
     ("ToolsInChat", &["taken", "not_with_effort", "not_while_thinking"]),
 ];
 
-/// A word as the variant of an enum.
+/// Converts a word to the variant of an enum.
 pub(crate) fn word(kind: &str, value: &Value) -> Result<String> {
     let word = str_of(Some(value))?;
     let known = WORDS.iter().find(|(name, _)| *name == kind).map(|(_, words)| *words).unwrap_or_default();

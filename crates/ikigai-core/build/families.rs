@@ -1,4 +1,4 @@
-//! `data/families.toml` as `families.rs`: the rules of each family, and which model ids they are for.
+//! Compiles `data/families.toml` to `families.rs`: the rules of each family, and the model ids to which they apply.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,12 +8,12 @@ use toml::{Table, Value};
 use super::Result;
 use super::code::{flag, list, number, str_of, table, text, word};
 
-/// How a field is written in code.
+/// How a field is written as code.
 enum Field {
     Flag,
-    /// A word that is a variant of this enum.
+    /// A variant of this enum.
     Word(&'static str),
-    /// The same, where the field is optional.
+    /// An optional variant of this enum.
     OptionalWord(&'static str),
     Text,
     Number,
@@ -70,16 +70,16 @@ const THINKING: [(&str, Field); 15] = [
     ("shown", Field::Word("ThinkingDetail")),
 ];
 
-/// A row of the file, with the fields of the tables that it is like.
+/// A row of the file, including the fields inherited through `like`.
 pub(crate) struct Row {
-    /// The beginnings of model ids, as they are written.
+    /// The prefixes of model ids, as written.
     pub(crate) patterns: Vec<String>,
     /// The fields of `Rules`.
     pub(crate) rules: Table,
     line: usize,
 }
 
-/// The code for a file. `file` is its name, for errors.
+/// Returns the code for a file. `file` is its name, for errors.
 pub(crate) fn family_table(file: &str, text: &str) -> Result<String> {
     let (mut rules, mut patterns) = (String::new(), BTreeMap::new());
     let rows = rows(file, text)?;
@@ -102,7 +102,7 @@ pub(crate) fn family_table(file: &str, text: &str) -> Result<String> {
     Ok(code + "];\n")
 }
 
-/// The rows of a file, in its order.
+/// Returns the rows of a file, in order.
 pub(crate) fn rows(file: &str, text: &str) -> Result<Vec<Row>> {
     let mut document: Table = text.parse().map_err(|error| format!("{file}: {error}"))?;
     let bases = document.remove("like").map_or(Ok(Table::new()), |value| table(value, "like"))?;
@@ -129,7 +129,7 @@ pub(crate) fn rows(file: &str, text: &str) -> Result<Vec<Row>> {
     families.into_iter().map(row).collect()
 }
 
-/// The fields of a table over those of the table that it is like.
+/// Overlays the fields of a table on those of the table that it is `like`.
 fn inherit(mut own: Table, bases: &Table, depth: usize) -> Result<Table> {
     let Some(name) = own.remove("like") else { return Ok(own) };
     let name = str_of(Some(&name))?;
@@ -145,7 +145,7 @@ fn inherit(mut own: Table, bases: &Table, depth: usize) -> Result<Table> {
 fn lay_over(base: &mut Table, own: Table) {
     for (key, value) in own {
         match (base.get_mut(&key), value) {
-            // `means` is a table too, but is replaced as a whole like every other value.
+            // `means` is a table too, but is replaced as a whole, like any other value.
             (Some(Value::Table(below)), Value::Table(above)) if key == "thinking" => lay_over(below, above),
             (_, value) => {
                 base.insert(key, value);
@@ -154,7 +154,7 @@ fn lay_over(base: &mut Table, own: Table) {
     }
 }
 
-/// The rules of one row: the default, with the fields that it has.
+/// Returns the rules of one row: the default, with the row's fields.
 fn row_code(rules: &Table) -> Result<String> {
     let mut code = String::from("{ let mut rules = Rules::NONE;");
     for (key, value) in rules {
@@ -170,7 +170,7 @@ fn row_code(rules: &Table) -> Result<String> {
     Ok(code + " rules }")
 }
 
-/// The statement that sets one field.
+/// Returns the statement that sets one field.
 fn assign(fields: &[(&str, Field)], key: &str, value: &Value, to: &str) -> Result<String> {
     let Some((_, field)) = fields.iter().find(|(name, _)| *name == key) else {
         return Err(format!("{key}: unknown field").into());
@@ -188,7 +188,7 @@ fn assign(fields: &[(&str, Field)], key: &str, value: &Value, to: &str) -> Resul
     };
     let code = code.map_err(|error| format!("{key}: {error}"))?;
     Ok(match field {
-        // The old value is forgotten, because a constant may not run destructors.
+        // The old value is forgotten, because a constant cannot run destructors.
         Field::OptionalLevels => format!(" std::mem::forget({to}.{key}.replace({code}));"),
         Field::Text | Field::Levels | Field::Means => {
             format!(" std::mem::forget(std::mem::replace(&mut {to}.{key}, {code}));")
@@ -217,12 +217,12 @@ fn means(value: &Value) -> Result<String> {
     Ok(format!("Cow::Borrowed(&[{}])", pairs.join(", ")))
 }
 
-/// The beginning of model ids.
+/// A prefix of model ids.
 struct Pattern {
     start: String,
-    /// What must come later on, after a `*`.
+    /// The part that must follow later, after a `*`.
     later: Option<String>,
-    /// The least version, where the pattern ends in a `+`.
+    /// The minimum version, if the pattern ends in a `+`.
     at_least: Option<u32>,
 }
 
@@ -241,8 +241,8 @@ impl Pattern {
         }
     }
 
-    /// The order in which patterns are tried, last one first: those with a later part; then the one that spells out the
-    /// most; then the one for newer versions. The texts only make the order total.
+    /// The order in which patterns are tried, last one first: those with a later part, then the most specific, then
+    /// those for newer versions. The strings only make the order total.
     fn weight(&self) -> (bool, usize, Option<u32>, String, Option<String>) {
         let length = self.start.len() + self.later.as_ref().map_or(0, String::len);
         (self.later.is_some(), length, self.at_least, self.start.clone(), self.later.clone())

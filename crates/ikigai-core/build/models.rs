@@ -1,4 +1,4 @@
-//! `data/models/*.toml` as `models.rs` and `models.bin`: the rows as bytes, and the code that finds them.
+//! Compiles `data/models/*.toml` to `models.rs` and `models.bin`: the rows as bytes, and the code that finds them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// Its id, aliases and nicknames, as the table of names counts them.
+    /// Returns its id, aliases and nicknames, in the order in which the table of names numbers them.
     fn names(&self) -> Result<Vec<String>> {
         let mut names = vec![self.id.clone()];
         names.extend(list(self.row.get("aliases"))?);
@@ -27,12 +27,12 @@ impl Model {
     }
 }
 
-/// The code and the rows.
+/// Returns the code and the rows.
 pub(crate) fn model_table(models: Vec<Model>) -> Result<(String, Vec<u8>)> {
     let mut pools = Pools::default();
     let mut rows = Row::default();
     let mut starts = Vec::new();
-    // Every name, with the models that it may mean: lower case, in order, so that equal names stand together.
+    // Every name with its models: lower case, sorted, so that equal names are adjacent.
     let mut names = BTreeMap::<(String, String), (usize, usize)>::new();
     for (place, model) in models.iter().enumerate() {
         for (which, name) in model.names()?.into_iter().enumerate() {
@@ -55,7 +55,7 @@ pub(crate) fn model_table(models: Vec<Model>) -> Result<(String, Vec<u8>)> {
         }
         distinct
     };
-    // Half empty at most, so that a search ends soon.
+    // At most half full, so that a search ends soon.
     let size = (distinct.len() * 2).next_power_of_two();
     let mut slots = vec![u16::MAX; size];
     for (place, name) in distinct {
@@ -141,9 +141,9 @@ fn facts(model: &Model, to: &mut Row, pools: &mut Pools) -> Result<()> {
 fn prices(value: Option<Value>) -> Result<[Option<u64>; 5]> {
     let mut row = value.map_or(Ok(Table::new()), |value| table(value, "prices"))?;
     let mut price = |field: &str| -> Result<Option<u64>> {
-        // Dollars a million tokens are micro-dollars a million times over.
+        // Dollars per million tokens, multiplied by a million, are micro-dollars.
         match row.remove(field) {
-            // At most 10^15, which both kinds of number have exactly.
+            // At most 10^15, which both kinds of numbers represent exactly.
             Some(Value::Float(dollars)) if (0.0..=1e9).contains(&dollars) => Ok(Some((dollars * 1e6).round() as u64)),
             Some(Value::Integer(dollars)) if dollars >= 0 => Ok(Some(u64::try_from(dollars)? * 1_000_000)),
             Some(other) => Err(format!("`{other}` is not a price").into()),

@@ -1,7 +1,7 @@
-//! Tables as bytes, which `src/catalog/packed.rs` reads.
+//! Writes tables as bytes, which `src/catalog/packed.rs` reads.
 //!
-//! A table of structs would take a pointer for every text and list, which the loader sets anew each time that the program
-//! starts, and several times the room.
+//! A table of structs would need a pointer for every string and list, which the loader relocates whenever the program
+//! starts, and several times the space.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::Result;
 pub(crate) struct Row(pub(crate) Vec<u8>);
 
 impl Row {
-    /// Seven bits a byte, the lowest first; all bytes but the last have the eighth.
+    /// Writes seven bits per byte, lowest first; all bytes but the last have the eighth bit set.
     pub(crate) fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push((number & 0x7f) as u8 | 0x80);
@@ -21,26 +21,26 @@ impl Row {
         self.0.push(number as u8);
     }
 
-    /// Zero if there is none, otherwise one more than it is.
+    /// Writes zero for `None`, otherwise the number plus one.
     pub(crate) fn optional(&mut self, number: Option<u64>) {
         self.number(number.map_or(0, |number| number + 1));
     }
 
-    /// Its length, then the text.
+    /// Writes the length, then the text.
     pub(crate) fn text(&mut self, text: &str) -> Result<()> {
         self.number(u64::try_from(text.len())?);
         self.0.extend_from_slice(text.as_bytes());
         Ok(())
     }
 
-    /// How many there are, then the texts.
+    /// Writes the number of texts, then the texts.
     pub(crate) fn texts(&mut self, texts: &[String]) -> Result<()> {
         self.number(u64::try_from(texts.len())?);
         texts.iter().try_for_each(|text| self.text(text))
     }
 }
 
-/// Values that many rows have: each is in a static once, and a row has its place there.
+/// Values that many rows share: each is stored once in a static, and a row has its position there.
 #[derive(Default)]
 pub(crate) struct Pools(BTreeMap<&'static str, (String, Vec<String>)>);
 

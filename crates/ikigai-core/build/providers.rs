@@ -1,4 +1,4 @@
-//! `data/providers.toml` as `providers.rs` and `providers.bin`.
+//! Compiles `data/providers.toml` to `providers.rs` and `providers.bin`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use super::Result;
 use super::code::{flag, list, str_of, table, text, word};
 use super::packed::{Pools, Row};
 
-/// The code and the rows.
+/// Returns the code and the rows.
 pub(crate) fn provider_table(providers: &Table) -> Result<(String, Vec<u8>)> {
     let (mut pools, mut rows, mut starts) = (Pools::default(), Row::default(), Vec::new());
     let mut names = BTreeMap::new();
@@ -70,7 +70,7 @@ fn provider(id: &str, mut row: Table, to: &mut Row, pools: &mut Pools) -> Result
     }
 }
 
-/// The quirks of a row: the default, with those that it has.
+/// Returns the quirks of a row: the default, with the row's own.
 fn quirks(value: Option<Value>) -> Result<String> {
     let Some(value) = value else { return Ok("Quirks::NONE".to_owned()) };
     let mut code = String::from("{ let mut quirks = Quirks::NONE;");
@@ -83,10 +83,10 @@ fn quirks(value: Option<Value>) -> Result<String> {
     Ok(code + " quirks }")
 }
 
-/// The statement that sets one quirk. Words are variants of an enum, which follows from the field.
+/// Returns the statement that sets one quirk. Words are variants of an enum that follows from the field.
 fn assign_quirk(group: &str, quirk: &str, value: &Value) -> Result<String> {
     if let Value::Boolean(flag) = value {
-        // A flag that does not exist does not compile, and the compiler lists those that do.
+        // A flag that does not exist does not compile; the compiler then lists those that do.
         return Ok(format!(" quirks.{group}.{quirk} = {flag};"));
     }
     let kind = match (group, quirk) {
@@ -97,7 +97,7 @@ fn assign_quirk(group: &str, quirk: &str, value: &Value) -> Result<String> {
         ("chat", "reasoning_field") => "ReasoningField",
         ("chat", "replay_reasoning") => "ReplayReasoning",
         ("chat", "seed") => "SeedField",
-        // The old value is forgotten, because a constant may not run destructors.
+        // The old value is forgotten, because a constant cannot run destructors.
         ("anthropic", "version") => {
             let value = text(str_of(Some(value))?);
             return Ok(format!(" std::mem::forget(quirks.anthropic.version.replace({value}));"));
@@ -113,7 +113,7 @@ fn assign_quirk(group: &str, quirk: &str, value: &Value) -> Result<String> {
 
 fn texts(values: Vec<String>) -> String {
     let values: Vec<String> = values.iter().map(|value| text(value)).collect();
-    // A block with a static of its own: a constant may not borrow a list of things with destructors otherwise.
+    // A block with its own static: otherwise a constant cannot borrow a list of things with destructors.
     match values.len() {
         0 => "Cow::Borrowed(&[])".to_owned(),
         count => {

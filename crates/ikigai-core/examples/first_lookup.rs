@@ -1,4 +1,4 @@
-//! How long the first lookup takes in a process that has just started: a model's facts, then a whole name with its way.
+//! Measures the first lookup in a process that has just started: a model's facts, then a full name with its route.
 
 use std::time::Instant;
 

@@ -16,7 +16,7 @@ impl Request {
         Request { model: model.into(), ..Request::default() }
     }
 
-    /// Adds to the system prompt.
+    /// Appends to the system prompt.
     #[must_use]
     pub fn system(mut self, content: impl Into<Content>) -> Self {
         self.system.extend(content.into().0);
@@ -95,14 +95,14 @@ impl Request {
         self
     }
 
-    /// Adds a stop sequence: a text at which the answer ends.
+    /// Adds a stop sequence: a string at which the answer ends.
     #[must_use]
     pub fn stop(mut self, text: impl Into<String>) -> Self {
         self.stop.push(text.into());
         self
     }
 
-    /// Asks for JSON that matches a schema.
+    /// Requests JSON that matches a schema.
     #[must_use]
     pub fn json_schema(mut self, name: impl Into<String>, schema: impl Into<Json>) -> Self {
         self.output_format = Some(OutputFormat::JsonSchema(JsonSchemaFormat::new(name, schema)));
@@ -111,64 +111,64 @@ impl Request {
 }
 
 impl Message {
-    /// A user message.
+    /// Creates a user message.
     pub fn user(content: impl Into<Content>) -> Self {
         Message::new(Role::User, content)
     }
 
-    /// An assistant message.
+    /// Creates an assistant message.
     pub fn assistant(content: impl Into<Content>) -> Self {
         Message::new(Role::Assistant, content)
     }
 
-    /// A system message: instructions in the middle of a conversation.
+    /// Creates a system message: instructions in the middle of a conversation.
     pub fn system(content: impl Into<Content>) -> Self {
         Message::new(Role::System, content)
     }
 
-    /// The result of one tool call.
+    /// Creates a tool message with the result of one call.
     pub fn tool_result(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         Message::new(Role::Tool, Block::tool_result(call_id, content))
     }
 }
 
 impl Block {
-    /// Text.
+    /// Creates a text block.
     pub fn text(text: impl Into<String>) -> Self {
         Block::Text(Text::new(text))
     }
 
-    /// Thinking. Only a provider's own thinking, with its signature, goes back to it.
+    /// Creates a thinking block. Only a provider's own thinking, with its signature, goes back to it.
     pub fn thinking(text: impl Into<String>) -> Self {
         Block::Thinking(ThinkingBlock::new(text))
     }
 
-    /// A picture that the provider fetches from a URL.
+    /// Creates a picture that the provider fetches from a URL.
     pub fn image_url(url: impl Into<String>) -> Self {
         Block::image(Source::Url { url: url.into(), media_type: None })
     }
 
-    /// A picture from its bytes, with its media type.
+    /// Creates a picture from its bytes and its media type.
     pub fn image_bytes(bytes: &[u8], media_type: impl Into<String>) -> Self {
         Block::image(Source::bytes(bytes, media_type))
     }
 
-    /// A picture.
+    /// Creates a picture.
     pub fn image(source: Source) -> Self {
         Block::Image(Image::new(source))
     }
 
-    /// A document with its file name or title.
+    /// Creates a document with its file name or title.
     pub fn document(source: Source, name: impl Into<String>) -> Self {
         Block::Document(Document { name: Some(name.into()), ..Document::new(source) })
     }
 
-    /// A sound.
+    /// Creates a sound.
     pub fn audio(source: Source) -> Self {
         Block::Audio(Audio::new(source))
     }
 
-    /// Makes a block from a file's bytes: a picture, a sound, a text, or a document. The media type is detected from
+    /// Creates a block from a file's bytes: a picture, a sound, a text, or a document. The media type is detected from
     /// the bytes, or else from the name.
     ///
     /// ```
@@ -191,23 +191,23 @@ impl Block {
         }
     }
 
-    /// A call of a tool.
+    /// Creates a tool call.
     pub fn tool_call(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Arguments>) -> Self {
         Block::ToolCall(ToolCall::new(id, name, arguments))
     }
 
-    /// The result of a tool call.
+    /// Creates the result of a tool call.
     pub fn tool_result(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         Block::ToolResult(ToolResult::new(call_id, content))
     }
 
-    /// The result of a failed tool call.
+    /// Creates the result of a failed tool call.
     pub fn tool_error(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         Block::ToolResult(ToolResult { is_error: true, ..ToolResult::new(call_id, content) })
     }
 
     /// Adds metadata to the block. `cache_control` asks the provider to cache the conversation up to this block; a key
-    /// that is a dialect's name holds fields for only that dialect, like `provider_data`. Other keys are not sent.
+    /// that is a dialect's name holds fields for that dialect only, like `provider_data`. Other keys are not sent.
     ///
     /// ```
     /// use ikigai_core::{Block, CacheHint};
@@ -222,7 +222,7 @@ impl Block {
         for (key, value) in metadata {
             if key == "cache_control" {
                 let ttl = value.get("ttl").and_then(Value::as_str).map(str::to_owned);
-                // `null` takes the wish back.
+                // `null` removes the hint.
                 self.set_cache((!value.is_null()).then_some(CacheHint { ttl }));
             } else if let (Ok(dialect), Value::Object(fields)) = (key.parse::<Dialect>(), value)
                 && let Some(data) = self.provider_data_mut()
@@ -233,8 +233,8 @@ impl Block {
         self
     }
 
-    /// Asks the provider to cache the conversation up to this block. Has no effect on thinking and on a dialect's own
-    /// blocks.
+    /// Asks the provider to cache the conversation up to this block. Has no effect on thinking, provider-run tools and
+    /// a dialect's own blocks.
     #[must_use]
     pub fn cached(mut self) -> Self {
         self.set_cache(Some(CacheHint::default()));
@@ -255,7 +255,7 @@ impl Block {
 }
 
 impl Ids {
-    /// Makes a tool call with a new id.
+    /// Creates a tool call with a new id.
     ///
     /// ```
     /// use ikigai_core::wire::Ids;
@@ -271,12 +271,12 @@ impl Ids {
 }
 
 impl Source {
-    /// Bytes in the message itself.
+    /// Puts bytes into the message itself.
     pub fn bytes(bytes: &[u8], media_type: impl Into<String>) -> Self {
         Source::Base64 { media_type: media_type.into(), data: STANDARD.encode(bytes) }
     }
 
-    /// Its media type, if known.
+    /// Returns its media type, if known.
     pub fn media_type(&self) -> Option<&str> {
         match self {
             Source::Base64 { media_type, .. } | Source::Text { media_type, .. } => Some(media_type),
@@ -285,7 +285,7 @@ impl Source {
     }
 }
 
-/// The media type of a file by its bytes, or by its name, or else text or plain bytes.
+/// Returns the media type of a file by its bytes, or else by its name; the fallback is text or plain bytes.
 fn media_type(bytes: &[u8], name: &str) -> String {
     if let Some(kind) = infer::get(bytes) {
         return kind.mime_type().to_owned();

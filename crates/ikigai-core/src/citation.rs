@@ -1,4 +1,4 @@
-//! Citations: which source supports a passage of an answer; and sources that are not tied to a passage.
+//! Citations, which tie a passage of an answer to its source, and sources that are not tied to a passage.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,13 +22,13 @@ pub struct Citation {
     /// The passage of the block's text; absent: all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
-    /// What the passage is.
+    /// Whether the passage is a claim or a printed reference.
     #[serde(default, skip_serializing_if = "Marks::is_claim")]
     pub marks: Marks,
-    /// The words of the source, as far as the provider shows them.
+    /// The cited text of the source, as far as the provider shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cited_text: Option<String>,
-    /// Where in the source those words are.
+    /// Where in the source that text is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
     /// The unchanged wire object, which goes back only to its issuer.
@@ -36,53 +36,53 @@ pub struct Citation {
     pub provider_data: ProviderData,
 }
 
-/// What a citation cites.
+/// The source that a citation refers to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CitedSource {
-    /// A page on the web. The URL is as the provider wrote it: it may be a redirect, or no valid URL at all.
+    /// A page on the web. The URL is as the provider wrote it: it may be a redirect, or not a valid URL at all.
     Url {
-        /// Its address.
+        /// Its URL.
         url: String,
-        /// Its title, which may be no more than a domain.
+        /// Its title, which may be just a domain.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
     /// A document of the request.
     Document {
-        /// Its place among the documents of the request, from 0.
+        /// Its index among the documents of the request, from 0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<u64>,
         /// Its title.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
-        /// The provider's id of it, if it is a file.
+        /// The provider's id for it, if it is a file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file_id: Option<String>,
     },
-    /// A file that the provider holds, or that its code wrote.
+    /// A file that the provider holds, or that its code execution wrote.
     File {
-        /// The provider's id of it.
+        /// The provider's id for it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file_id: Option<String>,
         /// Its name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         filename: Option<String>,
-        /// The store that it was found in.
+        /// The store where it was found.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         store: Option<String>,
-        /// The container that it was written in.
+        /// The container where it was written.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         container_id: Option<String>,
     },
-    /// A source of a kind that the format does not know.
+    /// A kind of source that the format does not cover.
     #[default]
     Other,
 }
 
-/// What the passage of a citation is.
+/// The role of the passage of a citation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -121,19 +121,19 @@ pub enum Location {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FoundSource {
-    /// Its address, as the provider wrote it.
+    /// Its URL, as the provider wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The provider's id of it, if it is a file.
+    /// The provider's id for it, if it is a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_id: Option<String>,
     /// Its title or file name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Some of its words.
+    /// An excerpt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snippet: Option<String>,
-    /// Its date or age, in the provider's words.
+    /// Its date or age, as the provider writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// The unchanged wire object.
@@ -141,21 +141,21 @@ pub struct FoundSource {
     pub provider_data: ProviderData,
 }
 
-/// The name below which a dialect's whole wire object is kept, which must go back as it came.
+/// The name under which a dialect's whole wire object is kept, which must go back unchanged.
 pub(crate) const WIRE: &str = "wire";
 
 impl Citation {
-    /// A citation of a page, for the whole block.
+    /// Creates a citation of a page, for the whole block.
     pub fn url(url: impl Into<String>) -> Self {
         Citation { source: CitedSource::Url { url: url.into(), title: None }, ..Citation::default() }
     }
 
-    /// Returns the passage of the block's text that it refers to. Empty if the span is not in this text.
+    /// Returns the passage of the block's text that it refers to; empty if the span is not in this text.
     pub fn passage<'t>(&self, text: &'t str) -> &'t str {
         self.span.map_or(text, |span| text.get(span.start..span.end).unwrap_or_default())
     }
 
-    /// The wire object of a dialect, as it came.
+    /// Returns the wire object of a dialect, unchanged.
     pub(crate) fn wire(&self, dialect: Dialect) -> Option<&Json> {
         self.provider_data.part(dialect, Part::State).get(WIRE)
     }
@@ -168,7 +168,7 @@ impl Citation {
 }
 
 impl CitedSource {
-    /// Its URL, if it has one.
+    /// Returns its URL, if it has one.
     pub fn as_url(&self) -> Option<&str> {
         match self {
             CitedSource::Url { url, .. } => Some(url),
@@ -176,7 +176,7 @@ impl CitedSource {
         }
     }
 
-    /// The provider's id of the file, if it is one.
+    /// Returns the provider's id for the file, if it is one.
     pub fn file_id(&self) -> Option<&str> {
         match self {
             CitedSource::Document { file_id, .. } | CitedSource::File { file_id, .. } => file_id.as_deref(),
@@ -184,7 +184,7 @@ impl CitedSource {
         }
     }
 
-    /// Its title or file name.
+    /// Returns its title or file name.
     pub fn title(&self) -> Option<&str> {
         match self {
             CitedSource::Url { title, .. } | CitedSource::Document { title, .. } => title.as_deref(),
@@ -195,12 +195,12 @@ impl CitedSource {
 }
 
 impl FoundSource {
-    /// A page on the web.
+    /// Creates a page on the web.
     pub fn url(url: impl Into<String>) -> Self {
         FoundSource { url: Some(url.into()), ..FoundSource::default() }
     }
 
-    /// A key that distinguishes it from other sources; `None` if it has no address, id or title.
+    /// Returns a key that distinguishes it from other sources; `None` if it has no URL, id or title.
     pub fn key(&self) -> Option<&str> {
         self.url.as_deref().or(self.file_id.as_deref()).or(self.title.as_deref())
     }

@@ -37,11 +37,11 @@ pub enum Block {
     ToolCall(ToolCall),
     /// The result of a tool call.
     ToolResult(ToolResult),
-    /// What the model thought, or what the provider shows of it.
+    /// The model's thinking, or what the provider shows of it.
     Thinking(ThinkingBlock),
     /// A call of a tool that the provider runs.
     ProviderCall(ProviderCall),
-    /// The result of such a tool.
+    /// The result of such a call.
     ProviderResult(ProviderResult),
     /// A block that only one dialect understands, kept unchanged.
     Other(Other),
@@ -60,7 +60,7 @@ pub struct Text {
     /// Asks the provider to cache the conversation up to here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheHint>,
-    /// Data that only one dialect has: signatures, the mark of a refusal.
+    /// Data that only one dialect has, such as signatures or the mark of a refusal.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
@@ -128,7 +128,7 @@ pub struct ToolCall {
     /// Asks the provider to cache the conversation up to here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheHint>,
-    /// Data that only one dialect has: a thought signature, the mark of a generated id.
+    /// Data that only one dialect has, such as a thought signature or the mark of a generated id.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
@@ -155,7 +155,7 @@ pub struct ToolResult {
     pub provider_data: ProviderData,
 }
 
-/// What the model thought, or what the provider shows of it.
+/// The model's thinking, or what the provider shows of it.
 ///
 /// The text may be empty while `provider_data` holds sealed state that the provider needs back.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -163,7 +163,7 @@ pub struct ToolResult {
 #[cfg_attr(feature = "schema", schemars(rename = "ThinkingBlock"))]
 #[non_exhaustive]
 pub struct ThinkingBlock {
-    /// The thinking or its summary; empty if the provider shows none.
+    /// The thinking or its summary; empty if the provider shows neither.
     #[serde(default)]
     pub text: String,
     /// Signatures, encrypted reasoning, redacted thinking.
@@ -183,7 +183,7 @@ pub struct Other {
 }
 
 impl Other {
-    /// The name by which a dialect's own tool can be chosen: its name, or else its type, in one of a few places.
+    /// Returns the name by which a dialect's own tool can be chosen: its name or else its type, from several places.
     pub(crate) fn tool_name(&self) -> Option<&str> {
         let data = self.data.value();
         let places = ["/name", "/function/name", "/custom/name", "/toolSpec/name", "/systemTool/name", "/type"];
@@ -191,7 +191,7 @@ impl Other {
     }
 }
 
-/// Where the bytes of an image, a document or a sound are.
+/// The source of the bytes of an image, a document or a sound.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -219,7 +219,7 @@ pub enum Source {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         media_type: Option<String>,
     },
-    /// A file that was uploaded to the provider before.
+    /// A file uploaded to the provider earlier.
     File {
         /// The provider's id or URI of the file.
         id: String,
@@ -234,13 +234,13 @@ pub enum Source {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CacheHint {
-    /// How long, in the provider's words: `5m`, `1h`. Absent: the provider's default.
+    /// How long, in the provider's notation: `5m`, `1h`. Absent: the provider's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<String>,
 }
 
 impl Block {
-    /// Which kind of block this is.
+    /// Returns the kind of this block.
     pub fn kind(&self) -> BlockKind {
         match self {
             Block::Text(_) => BlockKind::Text,
@@ -256,7 +256,7 @@ impl Block {
         }
     }
 
-    /// The text, if this is a text block.
+    /// Returns the text, if this is a text block.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Block::Text(block) => Some(&block.text),
@@ -264,7 +264,7 @@ impl Block {
         }
     }
 
-    /// The call, if this is one.
+    /// Returns the call, if this is a tool call.
     pub fn as_tool_call(&self) -> Option<&ToolCall> {
         match self {
             Block::ToolCall(call) => Some(call),
@@ -272,7 +272,7 @@ impl Block {
         }
     }
 
-    /// The id of a call, or of the call that a result belongs to; it may be empty.
+    /// Returns the id of a call, or of the call that a result belongs to; it may be empty.
     pub(crate) fn call_id(&self) -> Option<&str> {
         match self {
             Block::ToolCall(call) => Some(&call.id),
@@ -288,7 +288,7 @@ impl Block {
         }
     }
 
-    /// The result, if this is one.
+    /// Returns the result, if this is a tool result.
     pub fn as_tool_result(&self) -> Option<&ToolResult> {
         match self {
             Block::ToolResult(result) => Some(result),
@@ -296,7 +296,7 @@ impl Block {
         }
     }
 
-    /// What dialects left on this block. `None` for an `other` block, which belongs to one dialect entirely.
+    /// Returns the data that dialects left on this block. `None` for an `other` block, which is all one dialect's.
     pub fn provider_data(&self) -> Option<&ProviderData> {
         match self {
             Block::Text(block) => Some(&block.provider_data),
@@ -312,7 +312,7 @@ impl Block {
         }
     }
 
-    /// Mutable access to the same data.
+    /// Returns the same data for modification.
     pub fn provider_data_mut(&mut self) -> Option<&mut ProviderData> {
         match self {
             Block::Text(block) => Some(&mut block.provider_data),
@@ -328,7 +328,7 @@ impl Block {
         }
     }
 
-    /// The cache hint of this block, if its kind can have one.
+    /// Returns the cache hint of this block, if its kind can have one.
     pub fn cache(&self) -> Option<&CacheHint> {
         match self {
             Block::Text(block) => block.cache.as_ref(),
@@ -355,7 +355,7 @@ impl From<String> for Block {
 }
 
 impl Text {
-    /// Whether this is a refusal: the model's reason for not answering.
+    /// Returns whether this is a refusal: the model's reason for not answering.
     pub fn is_refusal(&self) -> bool {
         [Dialect::OpenaiChat, Dialect::OpenaiResponses]
             .into_iter()
@@ -364,7 +364,7 @@ impl Text {
 }
 
 impl ToolCall {
-    /// Whether this call can be run: see [`Arguments::is_complete`].
+    /// Returns whether this call can be run: see [`Arguments::is_complete`].
     pub fn is_complete(&self) -> bool {
         self.arguments.is_complete()
     }

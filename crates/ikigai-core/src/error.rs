@@ -14,7 +14,7 @@ pub enum ErrorKind {
     Auth,
     /// The key is valid, but not for this model, region or feature.
     Permission,
-    /// The provider rejected the request.
+    /// The provider rejected the request as invalid.
     InvalidRequest,
     /// The model, file or stored response does not exist.
     NotFound,
@@ -22,17 +22,17 @@ pub enum ErrorKind {
     RateLimit,
     /// The credit or the plan is used up.
     Quota,
-    /// The prompt does not fit into the model's window.
+    /// The prompt does not fit into the model's context window.
     ContextTooLong,
     /// The request has more bytes than the provider accepts; another provider may accept more.
     RequestTooLarge,
-    /// Blocked by a policy, as an error.
+    /// Blocked by a policy, and reported as an error.
     ContentFiltered,
     /// The provider has no capacity.
     Overloaded,
     /// The provider failed.
     Server,
-    /// It took too long.
+    /// The request took too long.
     Timeout,
     /// The connection failed.
     Network,
@@ -40,7 +40,7 @@ pub enum ErrorKind {
     Protocol,
     /// The caller stopped it.
     Cancelled,
-    /// The model still wanted tools when the limit of steps was reached.
+    /// The model still wanted to call tools when the step limit was reached.
     StepLimit,
     /// A hook of the program stopped the request.
     Vetoed,
@@ -54,15 +54,15 @@ pub enum ErrorKind {
 pub struct Error {
     /// What kind of failure it is.
     pub kind: ErrorKind,
-    /// The provider's message, unchanged, or our own if there was none.
+    /// The provider's message, unchanged, or our own if it sent none.
     pub message: String,
     /// The HTTP status, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// The provider's code, such as `rate_limit_exceeded`; numbers are written as text.
+    /// The provider's code, such as `rate_limit_exceeded`; numbers are converted to strings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// The provider's type, such as `invalid_request_error`, or Google's status word.
+    /// The provider's type, such as `invalid_request_error`, or Google's status, such as `UNAVAILABLE`.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub error_type: Option<String>,
     /// The parameter that the provider complains about.
@@ -71,13 +71,13 @@ pub struct Error {
     /// The provider that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// The provider's id of the request, to quote to its support.
+    /// The provider's id of the request, to quote when you contact its support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
     /// How long the provider asks you to wait, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
-    /// Whether it is worth trying again. Absent: the kind decides.
+    /// Whether a retry is worthwhile; absent: the kind decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retryable: Option<bool>,
     /// The provider's own error object, size-limited, by dialect.
@@ -107,23 +107,23 @@ impl Error {
         }
     }
 
-    /// A protocol error: unreadable bytes.
+    /// Creates a protocol error: unreadable bytes.
     pub fn protocol(message: impl Into<String>) -> Self {
         Error::new(ErrorKind::Protocol, message)
     }
 
-    /// An invalid request.
+    /// Creates an error for an invalid request.
     pub fn invalid_request(message: impl Into<String>) -> Self {
         Error::new(ErrorKind::InvalidRequest, message)
     }
 
-    /// A request that cannot be what it says, because of what stands in one place.
+    /// Creates an error for a request that is invalid because of the value in one place.
     pub(crate) fn invalid_param(place: impl Into<String>, message: impl Into<String>) -> Self {
         Error { param: Some(place.into()), ..Error::invalid_request(message) }
     }
 
-    /// Whether it is worth trying again. It is for rate limits and broken servers, but not for quota, authentication
-    /// and refusals.
+    /// Returns whether a retry is worthwhile. It is for rate limits and server failures, but not for quota,
+    /// authentication and refusals.
     pub fn is_retryable(&self) -> bool {
         self.retryable.unwrap_or(match self.kind {
             ErrorKind::RateLimit
@@ -169,7 +169,7 @@ impl Error {
 }
 
 impl ErrorKind {
-    /// The kind as it is written in JSON.
+    /// Returns the kind as it is written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             ErrorKind::Auth => "auth",

@@ -1,4 +1,4 @@
-//! Marks in the text of an answer for the sources that it cites.
+//! Marks for the cited sources in the text of an answer.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,8 +7,7 @@ use crate::{Block, Citation, CitedSource, Event, FoundSource, Text};
 /// Numbers the sources that an answer cites, from 1, and inserts a mark after each passage that a source supports.
 ///
 /// A source that is cited again keeps its number. Texts can be streamed ([`event`](Footnotes::event)) or complete
-/// ([`text`](Footnotes::text)); both number sources in the order of their citations. No marks are inserted into code
-/// blocks.
+/// ([`text`](Footnotes::text)); both number sources in the order of their citations. Code blocks get no marks.
 ///
 /// ```
 /// use ikigai_core::{Citation, Footnotes, Text};
@@ -27,18 +26,18 @@ pub struct Footnotes {
     /// The text block that was opened last.
     block: Option<usize>,
     text: String,
-    /// How much of it was given out. Spaces at the end wait: a mark goes before them. So does what follows a printed link: its
-    /// citation comes next.
+    /// How much of it has been returned. Trailing spaces are held back, because a mark goes before them; so is the text
+    /// after a printed link, because its citation comes next.
     given: usize,
-    /// Where its last word ends.
+    /// The end of its last word.
     words: usize,
     link: Link,
-    /// The marks that are to come, by their places in the text.
+    /// The marks still to be inserted, by their places in the text.
     waiting: BTreeMap<usize, BTreeSet<usize>>,
     code: Code,
 }
 
-/// A link that the model printed, at the end of what has come.
+/// A link that the model printed, at the end of the text so far.
 #[derive(Debug, Clone, Copy)]
 enum Link {
     None,
@@ -49,17 +48,17 @@ enum Link {
 
 /// The place of a mark that goes to the end of its block.
 const END: usize = usize::MAX;
-/// What a printed link has before its address.
+/// The part of a printed link before its address.
 const LINK: &str = "](http";
-/// A mark goes before so many bytes of spaces.
+/// The maximum number of bytes of spaces that a mark is moved in front of.
 const MOST_SPACES: usize = 64;
-/// A mark goes behind so many closing brackets.
+/// The maximum number of closing brackets that a mark is moved after.
 const MOST_BRACKETS: usize = 2;
-/// So many bytes may be between a passage and its mark.
+/// The maximum number of bytes between a passage and its mark.
 const FEW: usize = 8;
 
 impl Footnotes {
-    /// Starts without sources. `mark` writes the mark for a number.
+    /// Creates it without sources. `mark` writes the mark for a number.
     pub fn new(mark: fn(usize) -> String) -> Self {
         Footnotes {
             mark,
@@ -110,7 +109,7 @@ impl Footnotes {
         out
     }
 
-    /// Returns a complete text block, with its marks. Adjacent texts are joined without a space.
+    /// Returns a complete text block with its marks. Adjacent texts are joined without a space.
     pub fn text(&mut self, text: &Text) -> String {
         let mut out = String::new();
         self.open(0, &mut out);
@@ -125,12 +124,12 @@ impl Footnotes {
         out
     }
 
-    /// The numbered sources, in order.
+    /// Returns the numbered sources, in order.
     pub fn sources(&self) -> &[FoundSource] {
         &self.sources
     }
 
-    /// Returns the number of a citation's source, new or known. `None` for a source that cannot be distinguished from
+    /// Returns the number of a citation's source, new or known. `None` if the source cannot be distinguished from
     /// others.
     pub fn number(&mut self, citation: &Citation) -> Option<usize> {
         let mut source = FoundSource::from(citation);
@@ -151,7 +150,7 @@ impl Footnotes {
         self.block = Some(index);
     }
 
-    /// Gives out what has come, but for spaces at the end and what follows a link.
+    /// Returns the text so far, except for trailing spaces and the text after a link.
     fn push(&mut self, piece: &str, out: &mut String) {
         self.text.push_str(piece);
         self.advance(out);
@@ -164,7 +163,7 @@ impl Footnotes {
         }
     }
 
-    /// Where the first link ends that ends in the piece that begins here, its brackets included.
+    /// Returns the end of the first link, including its brackets, that ends in the piece beginning here.
     fn link_end(&mut self, piece: usize) -> Option<usize> {
         let from = match self.link {
             Link::Open => piece,
@@ -189,7 +188,7 @@ impl Footnotes {
         Some(end + usize::from(rest.starts_with(')')))
     }
 
-    /// A mark that goes to its place in the open block, or right here if nothing but a few signs has come since.
+    /// Queues a mark for its place in the open block, or for right here if only a few signs have followed the passage.
     fn wait(&mut self, number: usize, citation: &Citation) {
         let place = citation.span.map_or(END, |span| span.end);
         let is_word = |c: char| c.is_alphanumeric() || c == '\n';
@@ -201,7 +200,7 @@ impl Footnotes {
         self.waiting.entry(place).or_default().insert(number);
     }
 
-    /// Writes the marks whose places have come.
+    /// Writes the marks whose places have been reached.
     fn advance(&mut self, out: &mut String) {
         while let Some(entry) = self.waiting.first_entry().filter(|entry| *entry.key() <= self.text.len()) {
             let (place, numbers) = entry.remove_entry();
@@ -209,14 +208,14 @@ impl Footnotes {
         }
     }
 
-    /// The block is complete: marks that are still waiting go to its end.
+    /// Completes the block: marks that are still queued go to its end.
     fn close(&mut self, out: &mut String) {
         for (_, numbers) in std::mem::take(&mut self.waiting) {
             self.mark(self.text.len(), &numbers, out);
         }
     }
 
-    /// Nothing more comes of this block.
+    /// Finishes the block, of which nothing more will come.
     fn end(&mut self, out: &mut String) {
         self.close(out);
         self.give(self.text.len(), out);
@@ -230,13 +229,13 @@ impl Footnotes {
         let near = self.on_boundary(place.saturating_sub(MOST_SPACES)).max(self.given);
         let spaces = self.text.get(near..place).map_or(0, |end| end.len() - end.trim_end().len());
         let place = place - spaces;
-        // Within a link it would be part of the address.
+        // Inside a link, the mark would become part of the address.
         let after = self.text.bytes().skip(place).take(MOST_BRACKETS);
         let place = place + after.take_while(|byte| *byte == b')').count();
         self.give(place, out);
         match self.code.place() {
             Place::Text => {}
-            // The line that ends the code has to stay as it is.
+            // The line that ends the code block has to stay unchanged.
             Place::LastLine => out.push('\n'),
             Place::Code => return,
         }
@@ -247,7 +246,7 @@ impl Footnotes {
         (0..=place.min(self.text.len())).rev().find(|place| self.text.is_char_boundary(*place)).unwrap_or(0)
     }
 
-    /// Gives out the text up to a place.
+    /// Writes the text up to a place.
     fn give(&mut self, until: usize, out: &mut String) {
         if let Some(text) = self.text.get(self.given..until).filter(|text| !text.is_empty()) {
             self.code.read(text);
@@ -257,10 +256,10 @@ impl Footnotes {
     }
 }
 
-/// Follows a text to tell where its blocks of code are.
+/// Follows a text to find its code blocks.
 #[derive(Debug, Clone, Default)]
 struct Code {
-    /// The fence that the open block began with.
+    /// The fence that opened the current block.
     fence: Option<(char, usize)>,
     /// The line that is being read.
     line: String,
@@ -269,7 +268,7 @@ struct Code {
 enum Place {
     Text,
     Code,
-    /// The line that ends a block of code.
+    /// The line that ends a code block.
     LastLine,
 }
 
@@ -307,7 +306,7 @@ impl Code {
     }
 }
 
-/// The fence that a line begins with: its sign, how many there are, and what follows.
+/// Returns the fence that a line begins with: its character, its length, and the rest of the line.
 fn fence(line: &str) -> Option<(char, usize, &str)> {
     let line = line.trim_start();
     let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;

@@ -4,11 +4,11 @@
 //! This crate contains only data and functions: no I/O, no clock, no async, no randomness.
 //!
 //! The root holds the format itself: a [`Request`], its [`Message`]s and [`Block`]s, the [`Response`] and the [`Event`]s
-//! of a stream. Around it:
+//! of a stream. The modules:
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`wire`] | what goes to a provider and comes back: encoders, decoders, frames |
+//! | [`wire`] | requests and answers on the wire: encoders, decoders, frames |
 //! | [`catalog`] | facts about models: limits, prices, what a family accepts |
 //! | [`provider`] | the providers that serve them, their addresses, and how they differ |
 //! | [`thinking`] | levels and budgets, and what they mean for a model |

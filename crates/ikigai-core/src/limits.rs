@@ -5,7 +5,7 @@ use crate::{Arguments, Error, ErrorKind, Response};
 
 /// How much a decoder or encoder accepts before it fails with an error that names the limit.
 ///
-/// The default suits a client, which reads answers to its own requests. A server, which reads what anybody may send,
+/// The default suits a client, which reads answers to its own requests. A server, which reads what anyone may send,
 /// should use [`Limits::server`]. Reading takes at most about four times as much memory as the limit on what is read.
 ///
 /// ```
@@ -22,25 +22,25 @@ pub struct Limits {
     pub body: usize,
     /// Bytes of one event of a stream.
     pub event: usize,
-    /// Bytes of a whole stream, including everything around the answer in its events. The answer that the events add up
-    /// to may have as many bytes as a complete one (`body`).
+    /// Bytes of a whole stream, including everything around the answer in its events. The answer assembled from the
+    /// events may have as many bytes as a complete one (`body`).
     pub stream: usize,
-    /// How many times their size compressed bytes may decompress to, once there is more than 1 MiB of them.
+    /// The highest ratio of decompressed to compressed size, once more than 1 MiB has been decompressed.
     pub ratio: usize,
     /// How deep JSON may be nested.
     pub depth: usize,
-    /// JSON values of a complete answer, or of one event: each takes many times its size once it is read.
+    /// JSON values of a complete answer, or of one event; once read, each takes many times its size.
     pub values: usize,
     /// Content blocks of an answer, and of all messages of a request together.
     pub blocks: usize,
-    /// Content blocks, tool calls among them, that may be open at the same time in a stream.
+    /// Content blocks, including tool calls, that may be open at the same time in a stream.
     pub open_blocks: usize,
     /// Nodes of a JSON Schema that is rewritten for a provider.
     pub schema_nodes: usize,
 }
 
 impl Limits {
-    /// Limits for a client, with room for the longest answers and for images in them.
+    /// Returns limits for a client, with room for the longest answers and for images in them.
     pub const fn client() -> Self {
         Limits {
             body: 32 << 20,
@@ -55,7 +55,7 @@ impl Limits {
         }
     }
 
-    /// Limits for a server, which are tighter because anybody may send anything.
+    /// Returns limits for a server, which are tighter because anyone may send anything.
     pub const fn server() -> Self {
         Limits {
             body: 32 << 20,
@@ -70,7 +70,7 @@ impl Limits {
         }
     }
 
-    /// Checks the size of a request that a client sent. How deep it is nested shows when it is read.
+    /// Checks the size of a request that a client sent. Its nesting is checked while it is read.
     pub(crate) fn check_request_size(&self, body: &[u8]) -> Result<(), Error> {
         self.check_size(body, ErrorKind::InvalidRequest, "request")
     }
@@ -84,28 +84,28 @@ impl Limits {
     /// Checks the size and the shape of a received JSON document before any of it is read.
     ///
     /// # Errors
-    /// If it is too long, nested too deeply, or has too many values.
+    /// Returns an error if it is too long, nested too deeply, or has too many values.
     pub fn check_answer(&self, body: &[u8]) -> Result<(), Error> {
         self.check_size(body, ErrorKind::Protocol, "answer")?;
         self.check_answer_shape(body, "the answer")
     }
 
-    /// Checks the depth and the values of a document; `what` is what it is called.
+    /// Checks the nesting and the number of values of a document, which the error calls `what`.
     pub(crate) fn check_answer_shape(&self, body: &[u8], what: &str) -> Result<(), Error> {
         let shape = check_shape(body, self.depth, self.values);
         shape.map_err(|excess| self.excess(excess, ErrorKind::Protocol, what)).map(drop)
     }
 
-    /// Checks an answer that is read: how many blocks it has, and what the arguments of its calls hold, which the wire may
-    /// bring as text.
+    /// Checks an answer that has been read: the number of its blocks, and the arguments of its calls, which may have
+    /// been sent as a string.
     pub(crate) fn check_response(&self, response: &Response) -> Result<(), Error> {
         self.check_answer_blocks(response.content.len())?;
         let mut values = 0;
         response.tool_calls().try_for_each(|call| self.check_arguments(&call.arguments, &mut values))
     }
 
-    /// Checks the arguments of one call, and adds to `values` what they hold: there is one limit for all calls of an
-    /// answer.
+    /// Checks the arguments of one call and adds the number of their values to `values`: all calls of an answer share
+    /// one limit.
     pub(crate) fn check_arguments(&self, arguments: &Arguments, values: &mut usize) -> Result<(), Error> {
         let left = self.values.saturating_sub(*values);
         let held = check_shape(arguments.text().as_bytes(), self.depth, left);
@@ -113,7 +113,7 @@ impl Limits {
         Ok(())
     }
 
-    /// Checks how many bytes the texts of a stream add up to.
+    /// Checks the total size of the texts of a stream.
     pub(crate) fn check_content(&self, bytes: usize) -> Result<(), Error> {
         if bytes <= self.body {
             return Ok(());
@@ -139,18 +139,18 @@ impl Limits {
         )
     }
 
-    /// The error of a schema that has too many parts.
+    /// Returns the error for a schema that has too many nodes.
     pub(crate) fn too_many_schema_nodes(&self) -> Error {
         let message = format!("a schema has more than {} parts, which is the limit", self.schema_nodes);
         reached(ErrorKind::InvalidRequest, message)
     }
 
-    /// Checks how many content blocks a stream has brought.
+    /// Checks how many content blocks a stream has opened.
     pub(crate) fn check_answer_blocks(&self, blocks: usize) -> Result<(), Error> {
         self.check_blocks(blocks, ErrorKind::Protocol)
     }
 
-    /// Checks how many blocks of a stream are open at once.
+    /// Checks how many blocks of a stream are open at the same time.
     pub(crate) fn check_open(&self, open: usize) -> Result<(), Error> {
         if open <= self.open_blocks {
             return Ok(());
@@ -159,7 +159,7 @@ impl Limits {
         Err(reached(ErrorKind::Protocol, message))
     }
 
-    /// Checks how many content blocks there are.
+    /// Checks the number of content blocks.
     pub(crate) fn check_blocks(&self, blocks: usize, kind: ErrorKind) -> Result<(), Error> {
         if blocks <= self.blocks {
             return Ok(());
@@ -174,16 +174,16 @@ impl Default for Limits {
     }
 }
 
-/// The error of a stream that has reached a limit.
+/// Returns the error for a stream that has reached a limit.
 pub(crate) fn limit_reached(message: String) -> Error {
     reached(ErrorKind::Protocol, format!("{message}, which is the limit"))
 }
 
-/// The error of a limit that was reached.
+/// Returns the error for a limit that was reached.
 fn reached(kind: ErrorKind, message: String) -> Error {
     let mut error = Error::new(kind, message);
     error.code = Some("limit_reached".to_owned());
-    // The same bytes would reach it again.
+    // The same bytes would reach the limit again.
     error.retryable = Some(false);
     error
 }

@@ -1,4 +1,4 @@
-//! What a translation could not carry, and what it changed.
+//! What a translation could not carry, or changed.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub enum Severity {
     Loss,
 }
 
-/// What happened to the thing that a [`Loss`] names, for programs to act on.
+/// What happened to the subject of a [`Loss`], for programs to act on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -33,7 +33,7 @@ pub enum LossCode {
     Conflict,
     /// A value was moved into its range.
     OutOfRange,
-    /// It was written in another way that means nearly the same.
+    /// It was expressed in another way that means nearly the same.
     Changed,
     /// Sealed state that only its issuer can read; it was left out.
     ForeignState,
@@ -45,7 +45,7 @@ pub enum LossCode {
     Renamed,
     /// Counts that do not add up.
     Inconsistent,
-    /// A field of the format's JSON that the format does not know.
+    /// A field of the canonical JSON that is not part of the format.
     UnknownField,
     /// None of the others.
     #[default]
@@ -67,10 +67,10 @@ pub struct Loss {
     /// How much it matters; absent in JSON: a loss.
     #[serde(default, skip_serializing_if = "is_loss")]
     pub severity: Severity,
-    /// What happened to it, for programs.
+    /// What happened, for programs.
     #[serde(default)]
     pub code: LossCode,
-    /// The name of the thing in the format: `thinking`, `top_k`, `image`.
+    /// The name of the subject in the format: `thinking`, `top_k`, `image`.
     pub what: String,
     /// Its place in the canonical request or response: `messages[3].content[0]`.
     #[serde(rename = "where")]
@@ -80,12 +80,12 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Reports something that was left out or changed.
+    /// Creates the report of something that was left out or changed.
     pub fn new(code: LossCode, what: impl Into<String>, place: impl Into<String>, why: impl Into<String>) -> Self {
         Loss { severity: Severity::Loss, code, what: what.into(), place: place.into(), why: why.into() }
     }
 
-    /// Reports something worth knowing that lost nothing.
+    /// Creates the report of something worth knowing that lost nothing.
     pub fn info(code: LossCode, what: impl Into<String>, place: impl Into<String>, why: impl Into<String>) -> Self {
         Loss { severity: Severity::Info, ..Loss::new(code, what, place, why) }
     }

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::path::Path;
 
-/// `data/media_types.txt`: a line for each extension, in order.
+/// `data/media_types.txt`: one line per extension, sorted.
 static TYPES: &str = include_str!("../data/media_types.txt");
 
-/// The media type that a file's extension stands for; case does not matter.
+/// Returns the media type for a file's extension; case does not matter.
 pub(crate) fn by_name(path: &str) -> Option<&'static str> {
     let extension = Path::new(path).extension()?.to_str()?.to_ascii_lowercase();
     let (mut from, mut to) = (0, TYPES.len());

@@ -26,7 +26,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role as it is written in JSON.
+    /// Returns the role as it is written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Role::User => "user",
@@ -63,7 +63,7 @@ pub struct Message {
     /// The requested thinking level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Level>,
-    /// What the provider found in addition to what the texts cite. It is never sent.
+    /// Sources that the provider found in addition to those cited in the text. They are never sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<FoundSource>,
     /// Data that only one dialect has.
@@ -113,13 +113,13 @@ impl Message {
         });
     }
 
-    /// All its text, joined without a separator.
+    /// Returns all its text, joined without a separator.
     pub fn text(&self) -> String {
         self.content.iter().filter_map(Block::as_text).collect()
     }
 }
 
-/// The content of a message, made from a text, a block, or a list of blocks.
+/// The content of a message, made from text, a block, or a list of blocks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Content(pub(crate) Vec<Block>);
 

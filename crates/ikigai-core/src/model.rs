@@ -1,4 +1,4 @@
-//! Model names: `[provider:]model[/level]`, and who serves them.
+//! Model names: `[provider:]model[/level]`, and which provider serves them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -33,9 +33,9 @@ use crate::{Level, UnknownLevel};
 pub struct ModelName {
     /// The provider's id.
     pub provider: String,
-    /// The model as it was written, to show to people.
+    /// The model as written, for display.
     pub model: String,
-    /// The model's id on the wire: what the provider calls it.
+    /// The model's id on the wire: the provider's name for it.
     pub id: String,
     /// How hard it should think.
     pub level: Option<Level>,
@@ -64,7 +64,7 @@ pub enum ModelError {
     UnknownModel {
         /// The name.
         name: String,
-        /// The three closest names, as they can be typed.
+        /// The three closest names, in a form that can be typed.
         nearest: Vec<String>,
     },
     /// Several providers serve a model of that name, and none of them made it.
@@ -72,7 +72,7 @@ pub enum ModelError {
     Ambiguous {
         /// The name.
         name: String,
-        /// The name with each provider before it.
+        /// The name, prefixed with each provider.
         choices: Vec<String>,
     },
     /// The part after the slash is not a level.
@@ -85,7 +85,7 @@ fn listed(nearest: &[String]) -> String {
 }
 
 impl ModelName {
-    /// Parses a name with the built-in providers and models; [`Registry::parse`] uses the user's own as well.
+    /// Parses a name with the built-in providers and models; [`Registry::parse`] also uses the user's own.
     pub fn parse(text: &str) -> Result<ModelName, ModelError> {
         Registry::shared().parse(text)
     }
@@ -105,7 +105,7 @@ impl ModelName {
 }
 
 impl fmt::Display for ModelName {
-    /// In a form that parses back: `anthropic:claude-sonnet-4-5/med`.
+    /// Writes it in a form that parses back: `anthropic:claude-sonnet-4-5/med`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.provider, self.model)?;
         match self.level {
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
                 name: name.to_owned(),
                 choices: known.iter().map(|facts| format!("{}:{name}", facts.provider)).collect(),
             }),
-            // A maker's ids have no slash: what has one is some host's.
+            // A maker's ids have no slash: an id that has one belongs to a host.
             Bare::Unknown => match self.providers.claimant(name).filter(|_| !name.contains('/')) {
                 Some(maker) => Ok(ModelName::new(maker.id.clone(), name)),
                 None if name.is_empty() => Err(ModelError::Empty(name.to_owned())),
@@ -208,7 +208,7 @@ impl<'a> Reader<'a> {
         ModelError::UnknownModel { name: name.to_owned(), nearest }
     }
 
-    /// The facts about a model of a provider. A provider that serves models as their makers do shares the makers' facts.
+    /// Returns the facts about a provider's model; a provider that serves models as their makers do shares their facts.
     pub(crate) fn facts(&self, provider: &Provider, model: &str) -> Option<&'a Facts> {
         self.catalog.find(Some(&provider.id), model).or_else(|| match self.catalog.bare(model, self.providers) {
             Bare::One(facts) if provider.maker_dialect => Some(facts),

@@ -25,7 +25,7 @@ fn names_are_read_as_people_write_them() {
         ("claude-3-7-sonnet/low", ("anthropic", "claude-3-7-sonnet", "claude-3-7-sonnet-20250219", Some(Level::Low))),
         ("anthropic:claude-haiku-4-5", ("anthropic", "claude-haiku-4-5", "claude-haiku-4-5", None)),
         ("Anthropic:claude-haiku-4-5", ("anthropic", "claude-haiku-4-5", "claude-haiku-4-5", None)),
-        // Not in the catalogue: the maker is known by the beginning, or was named.
+        // Not in the catalogue: the maker follows from the prefix, or was named.
         ("claude-opus-99/xhigh", ("anthropic", "claude-opus-99", "claude-opus-99", Some(Level::Xhigh))),
         ("anthropic:whatever-1", ("anthropic", "whatever-1", "whatever-1", None)),
         ("gemini-2.5-pro/high", ("google", "gemini-2.5-pro", "gemini-2.5-pro", Some(Level::High))),
@@ -73,7 +73,7 @@ fn names_are_read_as_people_write_them() {
         ),
         ("minimax:minimax-m2", ("minimax", "minimax-m2", "MiniMax-M2", None)),
         ("sim:claude-sonnet-4-5/low", ("sim", "claude-sonnet-4-5", "claude-sonnet-4-5", Some(Level::Low))),
-        // A colon that no provider stands before.
+        // A colon without a provider before it.
         ("gemma3:4b", ("ollama-cloud", "gemma3:4b", "gemma3:4b", None)),
         ("llama-3.3-70b-versatile", ("groq", "llama-3.3-70b-versatile", "llama-3.3-70b-versatile", None)),
     ];
@@ -146,7 +146,7 @@ fn a_users_own_rows_count() {
         catalog: Catalog::shared().with_toml("m.toml", "[home.\"my/high\"]\nnicknames = \"mine\"").unwrap(),
     };
     assert_eq!(registry.parse("mine/low"), Ok(name(("home", "mine", "my/high", Some(Level::Low)))));
-    // The catalogue knows the whole as a model.
+    // The catalogue has the whole name as a model.
     assert_eq!(registry.parse("my/high"), Ok(name(("home", "my/high", "my/high", None))));
     assert_eq!(registry.parse("home:my/high/high"), Ok(name(("home", "my/high", "my/high", Some(Level::High)))));
     assert!(matches!(

@@ -9,12 +9,12 @@ pub fn close<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Optio
     (distance <= word.chars().count().div_ceil(3).max(1)).then_some(candidate)
 }
 
-/// Returns the candidates closest to a word, closest first, however different; no candidate twice.
+/// Returns the candidates closest to a word, closest first, however different, without duplicates.
 pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>, count: usize) -> Vec<&'a str> {
     rank(word, candidates, count).into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// The end of a message about an unknown word.
+/// Returns the end of a message about an unknown word.
 pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default()
 }
@@ -27,7 +27,7 @@ fn rank<'a>(word: &str, candidates: impl Iterator<Item = &'a str>, count: usize)
     let mut best: Vec<(usize, &str)> = Vec::new();
     for candidate in candidates {
         let worst = if best.len() < count { usize::MAX } else { best.last().map_or(0, |(worst, _)| *worst) };
-        // No fewer edits than the difference in length: most candidates need no more looking at.
+        // At least as many edits as the difference in length: this rules out most candidates.
         let letters = letters(candidate);
         if letters.len().abs_diff(word.len()) > worst
             || best.iter().any(|(_, known)| known.eq_ignore_ascii_case(candidate))
@@ -46,7 +46,7 @@ fn letters(word: &str) -> Vec<char> {
     word.chars().take(LONGEST).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
-/// How many letters must be put in, taken out, changed or swapped with their neighbour.
+/// Counts the letters that must be inserted, deleted, changed or swapped with their neighbour.
 fn distance(a: &[char], b: &[char]) -> usize {
     // Three rows of the table: the one being filled and the two above it.
     let mut above: Vec<usize> = (0..=b.len()).collect();

@@ -1,6 +1,6 @@
-//! Lists in order.
+//! Sorting lists.
 
-/// Sorts by a number; what has the same number stays in its order. The sorting itself is compiled once and not for every type.
+/// Sorts by a number, stably. The sorting itself is compiled once, not for every type.
 pub(crate) fn by_number<T>(items: &mut Vec<T>, number: impl Fn(&T) -> usize) {
     if items.is_sorted_by_key(&number) {
         return;
@@ -10,7 +10,7 @@ pub(crate) fn by_number<T>(items: &mut Vec<T>, number: impl Fn(&T) -> usize) {
     items.extend(order(&numbers).into_iter().filter_map(|place| taken.get_mut(place)?.take()));
 }
 
-/// The places of the numbers, the least first.
+/// Returns the positions of the numbers, smallest number first.
 fn order(numbers: &[usize]) -> Vec<usize> {
     let mut places: Vec<(usize, usize)> = numbers.iter().copied().zip(0..).collect();
     places.sort_unstable();

@@ -22,17 +22,17 @@ pub struct Prompt {
     messages: Vec<Message>,
 }
 
-/// The system prompt.
+/// Creates the system prompt.
 pub fn system(text: impl Into<String>) -> Message {
     Message::system(text.into())
 }
 
-/// A user message: a text, a block, or several.
+/// Creates a user message from text, a block, or several blocks.
 pub fn user(content: impl Into<Content>) -> Message {
     Message::user(content)
 }
 
-/// An assistant message. Blank text is left out, because providers refuse it.
+/// Creates an assistant message. Blank text is left out, because providers refuse it.
 pub fn assistant(content: impl Into<Content>) -> Message {
     let mut message = Message::assistant(content);
     message.content.retain(|block| match block {
@@ -42,7 +42,7 @@ pub fn assistant(content: impl Into<Content>) -> Message {
     message
 }
 
-/// The result of a tool call: a text, a JSON value, or blocks.
+/// Creates the result of a tool call from text, a JSON value, or blocks.
 ///
 /// ```
 /// use ikigai_core::{Block, tool_result};
@@ -62,22 +62,22 @@ impl Prompt {
         messages.into_iter().collect()
     }
 
-    /// The messages, oldest first.
+    /// Returns the messages, oldest first.
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }
 
-    /// The messages one by one, oldest first.
+    /// Iterates over the messages, oldest first.
     pub fn iter(&self) -> std::slice::Iter<'_, Message> {
         self.messages.iter()
     }
 
-    /// The number of messages, including the system prompt.
+    /// Returns the number of messages, including the system prompt.
     pub fn len(&self) -> usize {
         self.messages.len()
     }
 
-    /// Whether it is empty.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
@@ -89,7 +89,7 @@ impl Prompt {
         self
     }
 
-    /// Adds a system prompt, unless the conversation has one already.
+    /// Adds a system prompt at the front, unless the conversation already has one.
     #[must_use]
     pub fn or_system(mut self, text: impl Into<String>) -> Self {
         if self.messages.iter().all(|message| message.role != Role::System) {
@@ -98,8 +98,8 @@ impl Prompt {
         self
     }
 
-    /// Checks the conversation: there is something to answer, there is at most one system prompt, and every tool call has
-    /// its result.
+    /// Checks the conversation: it must have a message besides the system prompt, at most one system prompt, and a
+    /// result for every tool call.
     ///
     /// ```
     /// use ikigai_core::{Prompt, system, user};
@@ -109,12 +109,12 @@ impl Prompt {
     /// ```
     ///
     /// # Errors
-    /// If a hard rule is broken. The error lists all problems, including soft ones.
+    /// Returns an error if a hard rule is broken. The error lists all problems, including soft ones.
     pub fn validate(&self) -> Result<(), Invalid> {
         refuse(self.problems())
     }
 
-    /// All problems of the conversation, hard and soft.
+    /// Returns all problems of the conversation, hard and soft.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut prompts = self.messages.iter().enumerate().filter(|(_, message)| message.role == Role::System);
@@ -128,7 +128,7 @@ impl Prompt {
             Some(_) => {}
         }
         messages(&self.messages, &mut problems);
-        // Here the system prompt is where it belongs.
+        // In a prompt, this is the right place for the system prompt.
         problems.retain(|problem| *problem != Problem::SystemFirst);
         problems
     }
@@ -199,28 +199,28 @@ impl From<Message> for Prompt {
     }
 }
 
-/// A plain text is what the user says.
+/// A plain string becomes a user message.
 impl From<&str> for Prompt {
     fn from(text: &str) -> Self {
         Prompt::from(user(text))
     }
 }
 
-/// A plain text is what the user says.
+/// A plain string becomes a user message.
 impl From<String> for Prompt {
     fn from(text: String) -> Self {
         Prompt::from(user(text))
     }
 }
 
-/// A plain text is what the user says.
+/// A plain string becomes a user message.
 impl From<&String> for Prompt {
     fn from(text: &String) -> Self {
         Prompt::from(text.as_str())
     }
 }
 
-/// A JSON text is its text; any other JSON value is written as JSON.
+/// A JSON string becomes its text; any other JSON value is written as JSON.
 impl From<Value> for Content {
     fn from(value: Value) -> Self {
         match value {

@@ -33,19 +33,19 @@ pub struct Request {
     pub system: Vec<Block>,
     /// The conversation, oldest first.
     pub messages: Vec<Message>,
-    /// How hard the model should think. Absent: the provider's default.
+    /// How hard the model should think; absent: the provider's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
     /// The tools that the model may use.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Tool>,
-    /// Whether the model must use a tool. Absent: it decides.
+    /// Whether the model must use a tool; absent: the model decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
-    /// Whether the model may call several tools at once. Absent: the provider's default.
+    /// Whether the model may call several tools at once; absent: the provider's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel_tool_calls: Option<bool>,
-    /// The limit on the visible answer, in tokens. Absent, or -1 in JSON: the provider's default.
+    /// The limit on the visible answer, in tokens; absent, or -1 in JSON: the provider's default.
     #[serde(deserialize_with = "minus_one_is_absent", skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<i64>,
     /// Randomness, 0 to 2.
@@ -54,10 +54,10 @@ pub struct Request {
     /// Nucleus sampling, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_p: Option<f64>,
-    /// Only the k likeliest tokens.
+    /// Samples only from the k likeliest tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_k: Option<i64>,
-    /// Texts that end the answer.
+    /// Strings that end the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stop: Vec<String>,
     /// Makes answers repeatable, as far as the provider supports it.
@@ -69,7 +69,7 @@ pub struct Request {
     /// Penalises tokens that have already appeared at all, -2 to 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub presence_penalty: Option<f64>,
-    /// The form of the answer. Absent: text.
+    /// The form of the answer; absent: text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_format: Option<OutputFormat>,
     /// Caching of the whole request.
@@ -78,7 +78,7 @@ pub struct Request {
     /// Labels for the caller's own use, such as `user_id`.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
-    /// Whether the answer should be streamed. Absent: not specified.
+    /// Whether the answer should be streamed; absent: not specified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<bool>,
     /// Data that only one dialect has.
@@ -109,12 +109,12 @@ pub struct JsonSchemaFormat {
     /// Its name; some providers require one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it is for, for the model to read.
+    /// A description for the model to read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The JSON Schema, with the order of its keys kept.
     pub schema: Json,
-    /// Whether the provider must enforce the schema. Absent: the provider's default.
+    /// Whether the provider must enforce the schema; absent: the provider's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
     /// Data that only one dialect has.
@@ -136,7 +136,7 @@ pub struct CacheOptions {
 }
 
 impl JsonSchemaFormat {
-    /// Creates a schema with a name; the rest is left to the provider.
+    /// Creates a strict schema with a name; everything else is left to the provider.
     pub fn new(name: impl Into<String>, schema: impl Into<Json>) -> Self {
         JsonSchemaFormat {
             name: Some(name.into()),

@@ -21,7 +21,7 @@ pub enum FinishReason {
     Stop,
     /// The answer was cut off by the token limit.
     Length,
-    /// The model waits for the results of its tool calls.
+    /// The model is waiting for the results of its tool calls.
     ToolUse,
     /// A filter or a refusal ended it.
     ContentFilter,
@@ -33,7 +33,7 @@ pub enum FinishReason {
 }
 
 impl FinishReason {
-    /// The reason as it is written in JSON.
+    /// Returns the reason as it is written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             FinishReason::Stop => "stop",
@@ -61,7 +61,7 @@ pub struct Response {
     /// The provider's id of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The model that answered, which may not be the one that was asked.
+    /// The model that answered, which may differ from the requested one.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub model: String,
     /// The answer, in order.
@@ -87,17 +87,17 @@ pub struct Response {
 }
 
 impl Response {
-    /// Creates an answer that ended for this reason; everything else is a field.
+    /// Creates an answer that ended for this reason; everything else is a field to assign.
     pub fn new(content: impl Into<Content>, finish_reason: FinishReason) -> Self {
         Response { content: content.into().0, finish_reason, ..Response::default() }
     }
 
-    /// All its text, joined without a separator. It does not include a refusal: see [`refusal`](Response::refusal).
+    /// Returns all its text, joined without a separator and without a refusal: see [`refusal`](Response::refusal).
     pub fn text(&self) -> String {
         self.text_blocks().filter(|block| !block.is_refusal()).map(|block| block.text.as_str()).collect()
     }
 
-    /// The model's reason for not answering, if the provider marks it as a refusal.
+    /// Returns the model's reason for not answering, if the provider marks it as a refusal.
     pub fn refusal(&self) -> Option<String> {
         let mut refusals = self.text_blocks().filter(|block| block.is_refusal()).map(|block| block.text.as_str());
         let first = refusals.next()?;
@@ -111,7 +111,7 @@ impl Response {
         })
     }
 
-    /// All its visible thinking, joined without a separator.
+    /// Returns all its visible thinking, joined without a separator.
     pub fn thinking(&self) -> String {
         self.content
             .iter()
@@ -122,19 +122,19 @@ impl Response {
             .collect()
     }
 
-    /// The tool calls, in order.
+    /// Returns the tool calls, in order.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.content.iter().filter_map(Block::as_tool_call)
     }
 
-    /// The citations, in order, each with the passage of the answer that it refers to.
+    /// Returns the citations, in order, each with the passage of the answer that it refers to.
     pub fn citations(&self) -> impl Iterator<Item = (&str, &Citation)> {
         self.text_blocks()
             .flat_map(|text| text.citations.iter().map(|citation| (citation.passage(&text.text), citation)))
     }
 
-    /// All sources of the answer, without duplicates: those that its texts cite, those that the provider's tools found,
-    /// and those that are tied to neither.
+    /// Returns all sources of the answer, without duplicates: those that its texts cite, those that the provider's
+    /// tools found, and those that are tied to neither.
     pub fn sources(&self) -> Vec<FoundSource> {
         let cited = self.citations().map(|(_, citation)| FoundSource::from(citation));
         let results = self.content.iter().filter_map(|block| match block {
@@ -148,13 +148,13 @@ impl Response {
         sources
     }
 
-    /// Whether the provider paused in the middle of its own tools. If so, send the same request again with this answer
-    /// as its last message, and [`append`](Response::append) the result.
+    /// Returns whether the provider paused in the middle of its own tools. If so, send the same request again with this
+    /// answer as its last message, and [`append`](Response::append) the result.
     pub fn is_paused(&self) -> bool {
         pause::is_pause(&self.provider_data)
     }
 
-    /// Appends a later answer of the same turn: content and counts are added up, and the end is that of the later one.
+    /// Appends a later answer of the same turn. Content and usage are added up; the end is that of the later answer.
     pub fn append(&mut self, later: Response) {
         self.content.extend(later.content);
         self.sources.extend(later.sources);
@@ -174,7 +174,7 @@ impl Response {
     /// Parses the text of the answer as JSON, for structured output.
     ///
     /// # Errors
-    /// If the text is not JSON.
+    /// Returns an error if the text is not JSON.
     pub fn object(&self) -> Result<Value, serde_json::Error> {
         serde_json::from_str(&self.text())
     }

@@ -1,15 +1,15 @@
-//! Positions in texts, and the units in which they are counted.
+//! Positions in text, and the units in which they are counted.
 
 use serde::{Deserialize, Serialize};
 
-/// A range of a text in UTF-8 bytes, with an exclusive end, on character boundaries. In an empty range, a point, the
-/// start equals the end.
+/// A range of a text in UTF-8 bytes, with an exclusive end, on character boundaries. In an empty range, which marks a
+/// point, the start equals the end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Span {
     /// The first byte.
     pub start: usize,
-    /// The byte after the last.
+    /// The byte after the last one.
     pub end: usize,
 }
 
@@ -19,8 +19,8 @@ impl Span {
         Span { start, end }
     }
 
-    /// The part of it that is in a text, on character boundaries. `None` if it begins behind the text, or ends before it
-    /// begins.
+    /// Returns the part of it that is in the text, on character boundaries. `None` if it begins after the end of the
+    /// text, or ends before it begins.
     pub(crate) fn clip(self, text: &str) -> Option<Span> {
         if self.start > self.end || self.start > text.len() {
             return None;
@@ -29,21 +29,21 @@ impl Span {
         Some(Span { start: on_boundary(self.start)?, end: on_boundary(self.end)? })
     }
 
-    /// The same range in a text that stands further back by so many bytes.
+    /// Returns the same range, moved back by this many bytes.
     pub(crate) fn behind(self, bytes: usize) -> Span {
         Span { start: self.start.saturating_add(bytes), end: self.end.saturating_add(bytes) }
     }
 }
 
-/// Counts the bytes and characters of a text that arrives in pieces, without keeping it: places in one unit can be told in
-/// the other. It takes less memory than the text, whatever characters that has.
+/// Counts the bytes and characters of a text that arrives in pieces, without keeping it, to convert positions between
+/// the two units. It takes less memory than the text, whatever its characters.
 ///
-/// A character is a code point, as the wires with that unit count them.
+/// A character is a code point, which is how the wires that use this unit count.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ruler {
     bytes: usize,
     chars: usize,
-    /// What is before the first of them is ASCII. Each but the last covers at least [`PAGE`] characters.
+    /// The text before the first page is ASCII. Each page but the last covers at least [`PAGE`] characters.
     pages: Vec<Page>,
 }
 
@@ -56,22 +56,22 @@ struct Page {
     widths: Widths,
 }
 
-/// How many bytes the characters of a page take.
+/// The byte widths of the characters of a page.
 #[derive(Debug, Clone, Copy)]
 enum Widths {
-    /// All so many.
+    /// The same for all of them.
     Same(usize),
-    /// Two bits for each: one less than its width.
+    /// Two bits per character: its width minus one.
     Mixed(u128),
 }
 
-/// How many characters of different widths a page has room for.
+/// The number of characters of different widths that fit in a page.
 const PAGE: usize = 64;
 
 impl Page {
     const FIRST: Page = Page { byte: 0, char: 0, widths: Widths::Same(1) };
 
-    /// The width of one of its characters.
+    /// Returns the width of one of its characters.
     fn width(&self, place: usize) -> usize {
         match self.widths {
             Widths::Same(width) => width,
@@ -79,7 +79,7 @@ impl Page {
         }
     }
 
-    /// The byte that one of its characters begins at.
+    /// Returns the byte at which one of its characters begins.
     fn byte_of(&self, place: usize) -> usize {
         match self.widths {
             Widths::Same(width) => self.byte + place * width,
@@ -87,7 +87,7 @@ impl Page {
         }
     }
 
-    /// How many of its characters end at or before this byte.
+    /// Returns how many of its characters end at or before this byte.
     fn chars_until(&self, byte: usize) -> usize {
         match self.widths {
             Widths::Same(width) => (byte - self.byte) / width,
@@ -118,7 +118,7 @@ impl Ruler {
         }
     }
 
-    /// Adds characters of one width.
+    /// Adds characters of the same width.
     fn run(&mut self, width: usize, count: usize) {
         let mut left = count;
         while left > 0 {
@@ -128,7 +128,7 @@ impl Ruler {
         }
     }
 
-    /// Notes the width of the next characters, of which so many are like that. Returns how many were noted.
+    /// Records the width of up to `count` characters. Returns how many were recorded.
     fn take(&mut self, width: usize, count: usize) -> usize {
         let last = self.pages.last().copied().unwrap_or(Page::FIRST);
         let covered = self.chars - last.char;
@@ -149,17 +149,17 @@ impl Ruler {
         1
     }
 
-    /// How many bytes there are so far.
+    /// Returns the number of bytes so far.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// About how many bytes it takes.
+    /// Returns roughly how many bytes it occupies.
     pub(crate) fn weight(&self) -> usize {
         size_of_val(self.pages.as_slice())
     }
 
-    /// The same with another text behind it.
+    /// Returns it with another text appended.
     pub(crate) fn and(mut self, other: &Ruler) -> Ruler {
         let begins_plain = other.pages.first().is_none_or(|page| page.byte > 0) && other.bytes > 0;
         if begins_plain && !self.pages.is_empty() {
@@ -174,36 +174,36 @@ impl Ruler {
         self
     }
 
-    /// The start of the character that this byte is in.
+    /// Returns the start of the character that contains this byte.
     pub(crate) fn on_boundary(&self, byte: usize) -> usize {
         self.byte_at(self.chars_before(byte))
     }
 
-    /// How many characters stand before this byte.
+    /// Returns how many characters come before this byte.
     pub(crate) fn chars_before(&self, byte: usize) -> usize {
         let byte = byte.min(self.bytes);
         let page = self.page_before(self.pages.partition_point(|page| page.byte <= byte));
         page.char + page.chars_until(byte)
     }
 
-    /// The page before one with this number; there is always one.
+    /// Returns the page before the one with this number, which always exists.
     fn page_before(&self, number: usize) -> Page {
         number.checked_sub(1).and_then(|place| self.pages.get(place)).copied().unwrap_or(Page::FIRST)
     }
 
-    /// The range of characters as one of bytes, cut at the end of the text. `None` if it begins behind the text, or ends
+    /// Converts a range of characters to bytes, cut at the end of the text. `None` if it begins after the end, or ends
     /// before it begins.
     pub(crate) fn span_of_chars(&self, start: u64, end: u64) -> Option<Span> {
         let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end).unwrap_or(usize::MAX));
         (start <= end && start <= self.chars).then(|| Span::new(self.byte_at(start), self.byte_at(end)))
     }
 
-    /// The range of bytes as one of characters.
+    /// Converts a range of bytes to characters.
     pub(crate) fn chars_of_span(&self, span: Span) -> (usize, usize) {
         (self.chars_before(span.start), self.chars_before(span.end))
     }
 
-    /// Where this character begins.
+    /// Returns the byte at which this character begins.
     fn byte_at(&self, char: usize) -> usize {
         let char = char.min(self.chars);
         let page = self.page_before(self.pages.partition_point(|page| page.char <= char));
@@ -211,8 +211,8 @@ impl Ruler {
     }
 }
 
-/// A text cut at the edges of spans: the pieces, each with the numbers of the spans that it is in. A point belongs to
-/// what stands before it. Pieces that no span covers have none.
+/// Cuts a text at the edges of spans. Each piece has the numbers of the spans that cover it; a point belongs to the
+/// text before it.
 pub(crate) fn cut(text: &str, spans: &[Option<Span>]) -> Vec<(Span, Vec<usize>)> {
     let clipped: Vec<Span> =
         spans.iter().map(|span| span.and_then(|span| span.clip(text)).unwrap_or(Span::new(0, text.len()))).collect();

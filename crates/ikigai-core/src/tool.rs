@@ -46,7 +46,7 @@ pub enum BuiltIn {
     FileSearch(FileSearch),
 }
 
-/// What all tools have alike.
+/// Evaluates an expression for whichever built-in tool it is.
 macro_rules! of_any {
     ($built_in:expr, $tool:ident => $value:expr) => {
         match $built_in {
@@ -59,7 +59,7 @@ macro_rules! of_any {
 }
 
 impl BuiltIn {
-    /// Which tool it is. Its name in JSON is the name by which a tool choice can select it.
+    /// Returns the kind of tool. Its name in JSON is the name by which a tool choice can select it.
     pub fn tool(&self) -> ProviderTool {
         match self {
             BuiltIn::WebSearch(_) => ProviderTool::WebSearch,
@@ -69,17 +69,17 @@ impl BuiltIn {
         }
     }
 
-    /// Data that only one dialect has.
+    /// Returns the data that only one dialect has.
     pub fn provider_data(&self) -> &ProviderData {
         of_any!(self, tool => &tool.provider_data)
     }
 
-    /// Mutable access to the same data.
+    /// Returns the same data for modification.
     pub fn provider_data_mut(&mut self) -> &mut ProviderData {
         of_any!(self, tool => &mut tool.provider_data)
     }
 
-    /// Asks the provider to cache the tools up to here.
+    /// Returns the cache hint, which asks the provider to cache the tools up to here.
     pub fn cache(&self) -> Option<&CacheHint> {
         of_any!(self, tool => tool.cache.as_ref())
     }
@@ -98,10 +98,10 @@ impl From<BuiltIn> for Tool {
 pub struct Function {
     /// Its name.
     pub name: String,
-    /// What it does, for the model to read.
+    /// A description for the model to read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// JSON Schema of its arguments, with the order of its keys kept.
+    /// The JSON Schema of its arguments, with the order of its keys kept.
     #[serde(default = "no_parameters")]
     pub parameters: Json,
     /// Whether the provider must enforce the schema, if it can.
@@ -152,7 +152,7 @@ pub enum ToolChoice {
 }
 
 impl Function {
-    /// A strict function without parameters.
+    /// Creates a strict function without parameters.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Function {
             name: name.into(),
@@ -166,38 +166,38 @@ impl Function {
 }
 
 impl Tool {
-    /// A function without parameters; [`parameters`](Tool::parameters) adds them.
+    /// Creates a function without parameters; [`parameters`](Tool::parameters) adds them.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Tool::Function(Function::new(name, description))
     }
 
-    /// A tool of one dialect, kept unchanged.
+    /// Wraps a tool of one dialect, kept unchanged.
     pub fn other(other: Other) -> Self {
         Tool::Other(OtherTool { tag: OtherTag::Other, other })
     }
 
-    /// A web search that the provider runs.
+    /// Creates a web search that the provider runs.
     pub fn web_search() -> Self {
         Tool::BuiltIn(BuiltIn::WebSearch(WebSearch::default()))
     }
 
-    /// A page reader that the provider runs.
+    /// Creates a page reader that the provider runs.
     pub fn web_fetch() -> Self {
         Tool::BuiltIn(BuiltIn::WebFetch(WebFetch::default()))
     }
 
-    /// Code execution that the provider runs.
+    /// Creates code execution that the provider runs.
     pub fn code_execution() -> Self {
         Tool::BuiltIn(BuiltIn::CodeExecution(CodeExecution::default()))
     }
 
-    /// A search in these file stores, which the provider runs.
+    /// Creates a search in these file stores, which the provider runs.
     pub fn file_search(stores: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let stores = stores.into_iter().map(Into::into).collect();
         Tool::BuiltIn(BuiltIn::FileSearch(FileSearch { stores, ..FileSearch::default() }))
     }
 
-    /// Sets the JSON Schema of the arguments. Has no effect on a dialect's own tool.
+    /// Sets the JSON Schema of the arguments. Has no effect on tools other than functions.
     #[must_use]
     pub fn parameters(mut self, schema: impl Into<Json>) -> Self {
         if let Tool::Function(function) = &mut self {
@@ -206,7 +206,7 @@ impl Tool {
         self
     }
 
-    /// Lets the model's arguments differ from the schema. Has no effect on a dialect's own tool.
+    /// Lets the model's arguments differ from the schema. Has no effect on tools other than functions.
     #[must_use]
     pub fn lenient(mut self) -> Self {
         if let Tool::Function(function) = &mut self {
@@ -215,12 +215,12 @@ impl Tool {
         self
     }
 
-    /// The function's name; `None` for a dialect's own tool.
+    /// Returns the function's name; `None` for other tools.
     pub fn name(&self) -> Option<&str> {
         self.as_function().map(|function| function.name.as_str())
     }
 
-    /// The function, if it is one.
+    /// Returns the function, if it is one.
     pub fn as_function(&self) -> Option<&Function> {
         match self {
             Tool::Function(function) => Some(function),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Loss, LossCode, Part, ProviderData, ProviderTool};
 
-/// How many tokens an answer used. The counts do not overlap, so their sum is the total.
+/// The number of tokens that an answer used. The counts do not overlap, so their sum is the total.
 ///
 /// ```
 /// use ikigai_core::Usage;
@@ -37,32 +37,32 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Creates usage from the counts that every provider gives: prompt tokens and answer tokens.
+    /// Creates usage from the counts that every provider reports: prompt tokens and answer tokens.
     pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
         Usage { input_tokens, output_tokens, ..Usage::default() }
     }
 
-    /// Cache reads and writes together.
+    /// Returns the sum of cache reads and writes.
     pub fn cached_tokens(&self) -> u64 {
         self.cache_read_tokens.saturating_add(self.cache_write_tokens)
     }
 
-    /// The whole prompt: plain, read from the cache and written to it.
+    /// Returns the tokens of the whole prompt: uncached, read from the cache and written to it.
     pub fn prompt_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.cached_tokens())
     }
 
-    /// The whole answer: the visible part and the thinking.
+    /// Returns the tokens of the whole answer: the visible part and the thinking.
     pub fn completion_tokens(&self) -> u64 {
         self.output_tokens.saturating_add(self.thinking_tokens)
     }
 
-    /// The sum of all counts.
+    /// Returns the sum of all counts.
     pub fn total_tokens(&self) -> u64 {
         self.prompt_tokens().saturating_add(self.completion_tokens())
     }
 
-    /// The provider's own total, where it gave one that is not the sum of the counts.
+    /// Returns the provider's own total, if it reported one that is not the sum of the counts.
     pub(crate) fn own_total(&self) -> Option<u64> {
         let own = self.provider_data.parts(Part::Answer).find_map(|(_, fields)| {
             let names = ["total_tokens", "totalTokenCount", "totalTokens"];
@@ -71,13 +71,13 @@ impl Usage {
         own.filter(|total| *total != self.total_tokens())
     }
 
-    /// The warning that the provider's own total is not the sum of the counts.
+    /// Returns a warning if the provider's own total is not the sum of the counts.
     pub(crate) fn inconsistency(&self) -> Option<Loss> {
         let why = format!("the provider says {}, the counts add up to {}", self.own_total()?, self.total_tokens());
         Some(Loss::info(LossCode::Inconsistent, "usage", "usage.total_tokens", why))
     }
 
-    /// Adds up the counts of both. Data that only one dialect has cannot be added up, so it is that of the later one.
+    /// Adds up the counts of both. Data that only one dialect has cannot be added up: that of the later one is used.
     ///
     /// ```
     /// use ikigai_core::Usage;
@@ -119,7 +119,7 @@ struct UsageJson<'a> {
     output_tokens: u64,
     /// Thinking tokens, if the provider reports them.
     thinking_tokens: u64,
-    /// `cache_read_tokens` and `cache_write_tokens` together. Written, not read.
+    /// The sum of `cache_read_tokens` and `cache_write_tokens`. Written, not read.
     cached_tokens: u64,
     /// Prompt tokens read from the provider's cache.
     cache_read_tokens: u64,
@@ -130,7 +130,7 @@ struct UsageJson<'a> {
     /// How often the provider ran its own tools, if it reports that.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     provider_calls: &'a BTreeMap<ProviderTool, u64>,
-    /// What a dialect has of its own.
+    /// Data that only one dialect has.
     #[serde(skip_serializing_if = "ProviderData::is_empty")]
     provider_data: &'a ProviderData,
 }

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use support::cases::cases;
 use support::generate::{Reach, request, response, streamed};
 
-/// To JSON text and back.
+/// Converts a value to JSON text and back.
 fn through_json<T: Serialize + DeserializeOwned>(value: &T) -> T {
     let text = serde_json::to_string(value).unwrap();
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -90,7 +90,7 @@ proptest! {
         prop_assert_eq!(request.validate(), Ok(()));
     }
 
-    /// Reading JSON and writing it again gives the same text, so the keys are still in their order.
+    /// Reading JSON and writing it again gives the same text, so the keys keep their order.
     #[test]
     fn the_order_of_keys_is_kept(request in request(Reach::Everything)) {
         let text = serde_json::to_string(&request).unwrap();
@@ -115,7 +115,7 @@ proptest! {
     }
 }
 
-/// JSON in spellings that no printer would choose, with `~` for each blank that is only for the eye.
+/// JSON in spellings that no printer would choose, with `~` for each insignificant blank.
 fn oddly_spelled() -> impl Strategy<Value = String> {
     let words = ["1.0e2", "-0", "0.10", "1E+400", "true", "null", r#""\u00e9\/""#, r#"" {\"a\": 1} ""#, "{}", "[~]"];
     let leaf = prop_oneof![prop::sample::select(words.to_vec()).prop_map(str::to_owned), "[1-9][0-9]{39}"];
@@ -130,7 +130,7 @@ fn oddly_spelled() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(cases(500))]
 
-    /// What is carried keeps its bytes, wherever it stands in a document and in whichever order its fields are.
+    /// Carried values keep their bytes, wherever they are in a document and in whatever order its fields are.
     #[test]
     fn raw_json_keeps_its_spelling(raw in oddly_spelled()) {
         let raw = raw.replace('~', " ");
@@ -161,7 +161,7 @@ proptest! {
         }
     }
 
-    /// Arguments without a text of their own are read as they are spelled, but for blanks.
+    /// Arguments without a separate text are read as they are spelled, except for blanks.
     #[test]
     fn arguments_keep_the_spelling_of_their_values(raw in oddly_spelled()) {
         let spelled = raw.replace('~', " ");
@@ -175,7 +175,7 @@ proptest! {
     }
 }
 
-/// Every `key` and every `key=word` in a document.
+/// Collects every `key` and every `key=word` in a document.
 fn seen(value: &Value, into: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => {
@@ -192,7 +192,7 @@ fn seen(value: &Value, into: &mut BTreeSet<String>) {
     }
 }
 
-/// A law that holds for all generated values says little unless they have everything in them.
+/// A law that is true for all generated values means little unless they cover everything.
 #[test]
 fn generated_values_use_the_whole_format() {
     let mut runner = TestRunner::deterministic();

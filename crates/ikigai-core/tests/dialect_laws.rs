@@ -1,4 +1,4 @@
-//! The laws that every dialect keeps, on requests and answers that were made for it.
+//! The laws that every dialect follows, on requests and answers generated for it.
 
 #![cfg(test)]
 

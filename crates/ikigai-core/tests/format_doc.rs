@@ -1,4 +1,4 @@
-//! Every example in `docs/format.md` is what it says: it reads, writes back the same, and fits the schema.
+//! Every example in `docs/format.md` is correct: it can be read, is written back the same, and matches the schema.
 
 #![cfg(all(feature = "schema", feature = "validate"))]
 
@@ -29,7 +29,7 @@ fn every_example_reads_and_writes_back_the_same() {
             "loss" => round::<Loss>(&value),
             _ => panic!("line {line}: no kind of example: {kind:?}"),
         };
-        // As text: the order of keys is part of the format.
+        // Compared as text: the order of keys is part of the format.
         assert_eq!(written, Ok(serde_json::to_string(&value).unwrap()), "line {line}");
         *seen.entry(kind).or_insert(0) += 1;
     }
@@ -95,7 +95,7 @@ fn round<T: DeserializeOwned + Serialize>(value: &Value) -> Result<String, Strin
     serde_json::to_string(&read).map_err(|error| error.to_string())
 }
 
-/// The examples: line, kind, text.
+/// Returns the examples: line, kind, text.
 fn examples() -> Vec<(usize, String, String)> {
     let mut examples = Vec::new();
     let mut open: Option<(usize, String, String)> = None;

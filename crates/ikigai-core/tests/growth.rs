@@ -1,7 +1,7 @@
-//! Work grows with its input and not faster: whatever there can be many of, twice as many take about twice the time.
+//! Work grows no faster than its input: for anything that can be numerous, twice as many take about twice the time.
 //!
-//! Times are those of the thread on its processor, the least of several runs, at n, 2n and 4n. A doubling may cost at
-//! most 2.5 times as much; something quadratic costs four times.
+//! Times are the thread's processor time, the minimum of several runs, at n, 2n and 4n. A doubling may cost at most 2.5
+//! times as much; quadratic work costs four times as much.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic as tests may")]
 
@@ -17,20 +17,20 @@ use ikigai_core::wire::{Ids, Incoming, Reply, StreamDecoder, StreamEncoder, Targ
 use ikigai_core::{Block, Dialect, Event, FinishReason, Limits, Message, ProviderData, Request, Response, Role, Tool};
 use serde_json::{Map, Value, json};
 
-/// The system's allocator gives the room of a large input back after every run, and has each page of it cleared again.
+/// The system's allocator returns the memory of a large input after every run, so each of its pages is cleared again.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The most that a doubling may cost.
+/// The maximum cost of a doubling.
 const MOST: f64 = 2.5;
-/// Below this the clock and the caches are what is measured.
+/// Below this, a measurement shows only the clock and the caches.
 const LEAST: Duration = Duration::from_millis(2);
-/// So many of anything in less than the least time are few.
+/// The number of anything that is considered few if it takes less than the minimum time.
 const LARGEST: usize = 2048;
-/// So often a measurement may be repeated that looks wrong: other programs disturb it, a law does not.
+/// How often a suspicious measurement is repeated: other programs disturb single runs; a law shows in all of them.
 const TRIES: usize = 8;
 
-/// Measures `work` on what `make` makes of n, 2n and 4n, where n is at least `n` and large enough to be measured.
+/// Measures `work` on what `make` returns for n, 2n and 4n, where n is at least `n` and large enough to be measured.
 fn grows_linearly<T>(name: &str, n: usize, make: impl Fn(usize) -> T, work: impl Fn(&T)) {
     let time = |n: usize| {
         let input = make(n);
@@ -48,7 +48,7 @@ fn grows_linearly<T>(name: &str, n: usize, make: impl Fn(usize) -> T, work: impl
         }
         n *= 2;
     }
-    // Whatever disturbs a run makes it longer, so the shortest of all runs is the true one.
+    // Disturbances only make a run longer, so the shortest of all runs is the true one.
     let mut shortest = [Duration::MAX; 3];
     for _ in 0..TRIES {
         for (shortest, n) in shortest.iter_mut().zip([n, 2 * n, 4 * n]) {
@@ -62,7 +62,7 @@ fn grows_linearly<T>(name: &str, n: usize, make: impl Fn(usize) -> T, work: impl
     panic!("{name}: at {n}, {} and {}: {shortest:?}", 2 * n, 4 * n);
 }
 
-/// Enough for what is made here: the limits are not what is measured.
+/// Returns limits that are high enough for everything made here: they are not what is measured.
 fn limits() -> Limits {
     let mut limits = Limits::client();
     limits.open_blocks = usize::MAX;
@@ -90,7 +90,7 @@ fn encode(request: &Request, to: Dialect) -> WireRequest {
     to.encode_request(&request, &target, &limits()).unwrap()
 }
 
-/// Each way that a request can take: to a dialect, and from there on to all of them.
+/// Measures each way that a request can take: to a dialect, and from there to all of them.
 fn requests_grow_linearly(name: &str, n: usize, make: impl Fn(usize) -> Request) {
     for from in Dialect::ALL {
         grows_linearly(&format!("{name}: encoding to {from}"), n, &make, |request| drop(encode(request, from)));
@@ -124,7 +124,7 @@ fn stream(events: &[Event], to: Dialect) -> Vec<u8> {
 fn decode_stream(bytes: &[u8], from: Dialect) -> Vec<Event> {
     let mut decoder = StreamDecoder::new(from, Ids::default(), &limits());
     let mut events = Vec::new();
-    // As they come from a socket.
+    // Split as they arrive from a socket.
     bytes.chunks(4096).for_each(|piece| decoder.feed(piece, &mut events));
     decoder.end(&mut events);
     events
@@ -156,7 +156,7 @@ fn bytes_grow_linearly(name: &str, n: usize, dialect: Dialect, make: impl Fn(usi
     });
 }
 
-/// A whole answer, and the same as a stream.
+/// Measures a complete answer, and the same answer as a stream.
 fn answers_grow_linearly(name: &str, n: usize, make: impl Fn(usize) -> Response) {
     for dialect in Dialect::ALL {
         grows_linearly(&format!("{name}: encoding to {dialect}"), n, &make, |response| {
@@ -248,7 +248,7 @@ fn tools() {
     requests_grow_linearly("tools", 20, |n| {
         (0..n).fold(Request::new("m").user("Go"), |request, number| {
             let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
-            // A name that no API takes as it is.
+            // A name that no API accepts unchanged.
             request.tool(Tool::new(format!("fs.read:{number}"), "Reads").parameters(schema))
         })
     });
@@ -294,7 +294,7 @@ fn long_texts_and_arguments() {
 
 #[test]
 fn open_arguments() {
-    // Many calls that are open at once and grow in turn.
+    // Many calls that are open at the same time and grow in turn.
     streams_grow_linearly("open arguments", 20, |n| {
         let data = ProviderData::default;
         let start = |index| Event::ToolCallStart {
@@ -321,7 +321,7 @@ fn open_arguments() {
 
 #[test]
 fn one_open_call_beside_many() {
-    // What a new call costs does not depend on how much is open.
+    // The cost of a new call does not depend on how much is open.
     let frame = |delta: Value| {
         format!("data: {}\n\n", json!({"id": "a", "model": "m", "choices": [{"index": 0, "delta": delta}]}))
     };
@@ -377,13 +377,13 @@ fn unknown_fields_of_requests() {
             grows_linearly(&name, 50, |n| decode(&make(n)), |request| drop(encode(request, to)));
         }
         grows_linearly("unknown fields: the envelope", 50, make, |body| {
-            // Refused where there are too many of them.
+            // Refused if there are too many of them.
             drop(Envelope::read(body).map(|envelope| envelope.clashes().len()));
         });
     }
 }
 
-/// A file full of what could be the boundary of the form that it goes in.
+/// A file full of potential boundaries of the form in which it is sent.
 #[test]
 fn forms() {
     let make = |n: usize| {
@@ -395,7 +395,7 @@ fn forms() {
     });
 }
 
-/// A client may write a seal itself, and put into it what it likes.
+/// A client may forge a seal, and put anything into it.
 #[test]
 fn forged_seals() {
     let fields = |n: usize| (0..n).map(|number| format!("\"a{number}\":1,")).collect::<String>();

@@ -1,9 +1,9 @@
-//! The golden matrix: each fixture read into the format, and written in every other dialect.
+//! The golden matrix: each fixture is read into the format, and written in every other dialect.
 //!
-//! A fixture is named for what is odd in it. One snapshot shows what it means in the format; one for each other dialect
-//! shows what goes over the wire there, with the losses. In its own dialect it must come out as it went in.
-//! Sealed state is shown open: `{"sealed": record}` stands for the text that is really sent.
-//! A new case is a file below `fixtures/` and a line in the table.
+//! A fixture is named for what is unusual about it. One snapshot shows its canonical form; one for each other dialect
+//! shows what goes over the wire there, with the losses. In its own dialect it must come out unchanged. Sealed state is
+//! shown open: `{"sealed": record}` represents the text that is really sent. To add a case, add a file under
+//! `fixtures/` and a line to the table.
 
 #![cfg(test)]
 
@@ -96,7 +96,7 @@ const CASES: &[(Dialect, &[&str])] = &[
     ),
 ];
 
-/// Where a client of each dialect sends its requests.
+/// Returns where a client of each dialect sends its requests.
 fn path(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Anthropic => "/v1/messages",
@@ -109,7 +109,7 @@ fn path(dialect: Dialect) -> &'static str {
     }
 }
 
-/// The model that a request is sent on to.
+/// Returns the model to which a request is forwarded.
 fn model(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Anthropic => "claude-sonnet-4-5",
@@ -133,7 +133,7 @@ fn json(dialect: Dialect, file: &str) -> Value {
     serde_json::from_str(&read(dialect, file)).unwrap()
 }
 
-/// Compares with the snapshot of a case, which lies beside those of the same fixture.
+/// Compares with the snapshot of a case, which is stored with those of the same fixture.
 fn snapshot(dialect: Dialect, file: &str, to: &str, value: &Value) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(format!("snapshots/{dialect}"));
@@ -145,7 +145,7 @@ fn snapshot(dialect: Dialect, file: &str, to: &str, value: &Value) {
     settings.bind(|| insta::assert_json_snapshot!(format!("{file}@{to}"), value));
 }
 
-/// Puts what is inside each seal in the place of its text. Gives the records.
+/// Replaces the text of each seal with its content. Returns the records.
 fn open_seals(value: &mut Value) -> Vec<Value> {
     match value {
         Value::Object(fields) => fields.values_mut().flat_map(open_seals).collect(),
@@ -159,18 +159,18 @@ fn open_seals(value: &mut Value) -> Vec<Value> {
     }
 }
 
-/// The state of every block of an answer, by dialect and name, as `gemini.thought_signature = "…"`.
+/// Returns the state of every block of an answer, by dialect and name, as `gemini.thought_signature = "…"`.
 fn state(response: &Response) -> BTreeSet<String> {
     let data = response.content.iter().filter_map(Block::provider_data);
     let parts = data.flat_map(|data| data.parts(Part::State));
-    // As values: a fixture's JSON has spaces where a seal's has none.
+    // As values: a fixture's JSON has spaces that a seal's does not have.
     let line = |dialect: &str, name: &str, value: &ikigai_core::Json| {
         format!("{dialect}.{name} = {}", serde_json::to_value(value).unwrap())
     };
     parts.flat_map(|(dialect, fields)| fields.iter().map(move |(name, value)| line(dialect, name, value))).collect()
 }
 
-/// Seals hold state of the answer and nothing else, and say who issued it; an answer without state has none.
+/// Checks that seals hold only state of the answer and name its issuer, and that an answer without state has none.
 fn check_seals(from: Dialect, sent: &Response, written: &Value) {
     let state = state(sent);
     for record in open_seals(&mut written.clone()) {
@@ -222,7 +222,7 @@ fn streams(dialect: Dialect, file: &str) {
     let response = collector.finish();
     snapshot(dialect, file, "canonical", &json!({"events": events, "response": response}));
     let again = collect(decode(dialect, &encode(dialect, dialect, &events)));
-    // What stands around the answer (times, prices, the provider's own words for an error) is the server's own.
+    // The data around the answer (times, prices, the provider's own words for an error) is the server's own.
     let failure = |response: &Response| response.error.as_ref().map(|error| (error.kind, error.message.clone()));
     assert_eq!(
         (&again.content, again.finish_reason, failure(&again)),
@@ -253,7 +253,7 @@ fn failures(dialect: Dialect, file: &str) {
     }
 }
 
-/// The frames of a stream, each with its name where it has one.
+/// Returns the frames of a stream, each with its name if it has one.
 fn frames(text: &str) -> Vec<Value> {
     let mut frames = Vec::new();
     let mut name = None;
@@ -288,7 +288,7 @@ fn matrix(dialect: Dialect) {
     }
 }
 
-/// Each dialect is one test, so that they run side by side.
+/// Each dialect is a separate test, so that they run in parallel.
 macro_rules! dialects {
     ($($name:ident = $dialect:ident),* $(,)?) => {
         const TESTED: &[Dialect] = &[$(Dialect::$dialect),*];

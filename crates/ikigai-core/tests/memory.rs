@@ -1,6 +1,6 @@
-//! Taking a large request from one dialect to another holds less than three times its size, at any moment.
+//! Translating a large request from one dialect to another never holds more than three times its size.
 //!
-//! A binary of its own: its allocator counts.
+//! A separate binary, because its allocator counts.
 
 use ikigai_core::catalog::Rules;
 use ikigai_core::provider::Quirks;
@@ -13,7 +13,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 const SIZE: usize = 4 << 20;
 
-/// What makes requests large.
+/// Returns the contents that make requests large.
 fn large() -> [(&'static str, Vec<Block>); 3] {
     let line = "    let answer = model.ask(\"Why is the sky blue?\").await?;\n";
     [
@@ -23,7 +23,7 @@ fn large() -> [(&'static str, Vec<Block>); 3] {
     ]
 }
 
-/// The most that is held at once while work is done, beside what was there before all of it.
+/// Returns the peak memory during some work, in addition to what was held before all of it.
 fn peak<T>(before: usize, work: impl FnOnce() -> T) -> (T, usize) {
     MEMORY.reset_peak_usage();
     let done = work();
@@ -47,7 +47,7 @@ fn a_large_request_is_not_held_three_times() {
                 let body = wire.body.clone();
                 let incoming = Incoming::new(&body).at(&path);
                 let (decoded, reading) = peak(before, || from.decode_request(incoming, &limits).unwrap().0);
-                // The bytes are let go when they have been read.
+                // The bytes are dropped once they have been read.
                 drop(body);
                 let (_, writing) = peak(before, || to.encode_request(&decoded, &target, &limits).unwrap());
                 let [reading, writing] = [reading, writing].map(|bytes| bytes as f64 / length as f64);

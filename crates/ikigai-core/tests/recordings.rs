@@ -1,4 +1,4 @@
-//! What providers really sent, in more than two thousand exchanges.
+//! Tests on more than two thousand recorded exchanges with providers.
 
 #![cfg(test)]
 

@@ -1,4 +1,4 @@
-//! The checkers against whatever the generators make: what the format allows is not refused, and nothing panics.
+//! The checkers on generated values: they refuse nothing that the format allows, and never panic.
 
 #![cfg(test)]
 
@@ -38,7 +38,7 @@ proptest! {
             .collect();
         let lost = *place.get(&frame);
         let rest = events.iter().enumerate().filter(|(place, _)| *place != lost).map(|(_, event)| event);
-        // An error may end a stream anywhere, so an end or start before it may be missing.
+        // An error may end a stream anywhere, so it may lack an end or a start before it.
         prop_assume!(!events.iter().any(|event| matches!(event, ikigai_core::Event::Error { .. })));
         prop_assert!(EventChecker::check(rest).is_err());
     }

@@ -1,7 +1,7 @@
-//! The floor: the least that any program must do with the same bytes, which is to read their JSON.
+//! The floor: the minimum that any program must do with the same bytes, which is to read their JSON.
 //!
-//! Each frame is read once into a struct that borrows from it and has the fields that a text delta needs and no more.
-//! Finding the frames costs nothing here: they are cut out beforehand.
+//! Each frame is read once into a struct that borrows from it and has only the fields that a text delta needs. Finding
+//! the frames costs nothing here: they are split beforehand.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use ikigai_core::Dialect;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The data of each frame of a stream.
+/// Returns the data of each frame of a stream.
 pub(crate) fn frames(bytes: &[u8]) -> Vec<&str> {
     let text = std::str::from_utf8(bytes).unwrap_or_default();
     text.lines().filter_map(|line| line.strip_prefix("data: ")).collect()
@@ -29,14 +29,14 @@ pub(crate) fn read_stream(dialect: Dialect, frames: &[&str]) -> usize {
     frames.iter().map(|frame| read(frame)).sum()
 }
 
-/// Reads the JSON of a request: every value is passed over, the messages are told apart.
+/// Reads the JSON of a request: every value is skipped, and the messages are counted.
 pub(crate) fn read_request(bytes: &[u8]) -> usize {
     serde_json::from_slice::<Asked<'_>>(bytes)
         .map_or(0, |asked| [asked.messages, asked.input, asked.contents].iter().flatten().map(Vec::len).sum::<usize>())
 }
 
-/// The text of a delta, borrowed where nothing in it is escaped. A type of its own, because serde copies a `Cow` that
-/// stands in an `Option`.
+/// The text of a delta, borrowed if nothing in it is escaped. A separate type, because serde copies a `Cow` inside an
+/// `Option`.
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 

@@ -1,4 +1,4 @@
-//! What is measured: streams of a thousand text deltas and requests, small and large, in every dialect.
+//! The inputs: streams of a thousand text deltas, and small and large requests, in every dialect.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use ikigai_core::wire::Target;
 use ikigai_core::{Block, Dialect, Limits, Message, Request, Role, Tool};
 use serde_json::{Map, Value, json};
 
-/// How many text deltas a stream has.
+/// The number of text deltas in a stream.
 pub(crate) const DELTAS: usize = 1_000;
 
-/// The bytes of a stream, written by hand so that they are the provider's and not our encoder's.
+/// Returns the bytes of a stream, written by hand so that they are the provider's and not our encoder's.
 pub(crate) fn stream(dialect: Dialect) -> Vec<u8> {
     let mut out = String::new();
     match dialect {
@@ -25,7 +25,7 @@ pub(crate) fn stream(dialect: Dialect) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// A piece of an answer, about as long as tokens are; every tenth one has something to escape.
+/// Returns a piece of an answer, about as long as a token; every tenth one contains something to escape.
 fn piece(at: usize) -> &'static str {
     match at % 10 {
         0 => "Hello",
@@ -190,7 +190,7 @@ fn bedrock_converse(out: &mut String) {
     );
 }
 
-/// How large a request is.
+/// The size of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Size {
     /// One question.
@@ -199,7 +199,7 @@ pub(crate) enum Size {
     Large,
 }
 
-/// A request in the format.
+/// Returns a request in the canonical format.
 pub(crate) fn request(size: Size) -> Request {
     let request = Request::new("some-model").system("You are helpful.").max_output_tokens(4096);
     match size {
@@ -243,7 +243,7 @@ fn large(mut request: Request) -> Request {
     request.user("And now?")
 }
 
-/// A request on the wire: its path and the bytes of its body.
+/// Returns a request on the wire: its path and the bytes of its body.
 pub(crate) fn wire_request(dialect: Dialect, size: Size) -> (String, Vec<u8>) {
     match with_target(|target| dialect.encode_request(&request(size), target, &Limits::default()).ok()) {
         Some(wire) => (wire.path, wire.body),
@@ -251,7 +251,7 @@ pub(crate) fn wire_request(dialect: Dialect, size: Size) -> (String, Vec<u8>) {
     }
 }
 
-/// Calls `action` with a model that nothing is known about.
+/// Calls `action` with a model about which nothing is known.
 pub(crate) fn with_target<T>(action: impl FnOnce(&Target<'_>) -> T) -> T {
     let (quirks, rules) = (Quirks::default(), Rules::default());
     action(&Target::new("bench", &quirks, &rules))

@@ -1,4 +1,4 @@
-//! What is done to it: each step of the library, and the least that any program must do with the same bytes.
+//! The measured work: each step of the library.
 
 use ikigai_core::server::{Delivery, Envelope, Seen, Watch};
 use ikigai_core::wire::{Ids, Incoming, Reply, StreamDecoder, StreamEncoder};
@@ -6,10 +6,10 @@ use ikigai_core::{Dialect, Event, Limits, Request};
 
 use super::inputs::{stream, with_target};
 
-/// As much as a network hands over at a time.
+/// The number of bytes that a network delivers at a time.
 const PIECE: usize = 4096;
 
-/// Decodes a stream as it arrives; the events are looked at and dropped.
+/// Decodes a stream as it arrives; the events are counted and dropped.
 pub(crate) fn decode_stream(dialect: Dialect, bytes: &[u8]) -> usize {
     let mut decoder = StreamDecoder::new(dialect, Ids::default(), &Limits::default());
     let mut events = Vec::new();
@@ -23,7 +23,7 @@ pub(crate) fn decode_stream(dialect: Dialect, bytes: &[u8]) -> usize {
     seen + events.len()
 }
 
-/// The events of a stream, to be encoded.
+/// Returns the events of a stream, to be encoded.
 pub(crate) fn events(dialect: Dialect) -> Vec<Event> {
     let mut events = Vec::new();
     let mut decoder = StreamDecoder::new(dialect, Ids::default(), &Limits::default());
@@ -51,7 +51,7 @@ pub(crate) fn encode_stream(dialect: Dialect, events: &[Event]) -> usize {
     sent
 }
 
-/// A gateway's work: one dialect in, another out, piece by piece.
+/// Does a gateway's work: one dialect in, another out, piece by piece.
 pub(crate) fn translate_stream(from: Dialect, to: Dialect, bytes: &[u8]) -> usize {
     let mut decoder = StreamDecoder::new(from, Ids::default(), &Limits::default());
     let mut encoder = StreamEncoder::new(to, reply());
@@ -73,19 +73,19 @@ pub(crate) fn translate_stream(from: Dialect, to: Dialect, bytes: &[u8]) -> usiz
     sent
 }
 
-/// Bytes of a request to the format.
+/// Decodes the bytes of a request to the canonical format.
 pub(crate) fn decode_request(dialect: Dialect, path: &str, bytes: &[u8]) -> Option<Request> {
     let (request, _) = dialect.decode_request(Incoming::new(bytes).at(path), &Limits::default()).ok()?;
     Some(request)
 }
 
-/// The format to the bytes of a request.
+/// Encodes the canonical format to the bytes of a request.
 pub(crate) fn encode_request(dialect: Dialect, request: &Request) -> Option<Vec<u8>> {
     let wire = with_target(|target| dialect.encode_request(request, target, &Limits::default()).ok())?;
     Some(wire.body)
 }
 
-/// Watches a stream that passes through.
+/// Watches a stream that passes through unchanged.
 pub(crate) fn watch_stream(dialect: Dialect, bytes: &[u8]) -> Seen {
     let mut watch = Watch::new(dialect, Delivery::Stream);
     for piece in bytes.chunks(PIECE) {
@@ -94,7 +94,7 @@ pub(crate) fn watch_stream(dialect: Dialect, bytes: &[u8]) -> Seen {
     watch.finish()
 }
 
-/// Finds the model and the wish for a stream in the bytes of a request.
+/// Finds the model and the `stream` flag in the bytes of a request.
 pub(crate) fn read_envelope(bytes: &[u8]) -> Option<(usize, Option<bool>)> {
     let envelope = Envelope::read(bytes).ok()?;
     Some((envelope.model().map_or(0, |model| model.len()), envelope.stream()))

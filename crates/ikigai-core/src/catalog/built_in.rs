@@ -1,4 +1,4 @@
-//! The models of `data/models/*.toml`, as the build script made them.
+//! The models of `data/models/*.toml`, as compiled by the build script.
 
 use std::borrow::Cow;
 
@@ -7,16 +7,16 @@ use super::hash::hash;
 use super::packed::{Packed, Row};
 use crate::{Dialect, Level};
 
-// `STARTS`: where each row begins. `NAMES`: every name of every model, as the place of the model and the number of the name,
-// by name. `SLOTS`: where in `NAMES` a name first stands, by its hash; a slot that is taken sends on to the next. The others
-// are the values that many rows have.
+// `STARTS`: the start of each row. `NAMES`: every name of every model, as the position of the model and the number of
+// the name, sorted by name. `SLOTS`: a hash table with the first position of a name in `NAMES`; collisions go to the
+// next slot. The others are the values that many rows share.
 include!(concat!(env!("OUT_DIR"), "/models.rs"));
 
 /// The rows.
 pub(super) static MODELS: Packed<Facts> =
     Packed::new(include_bytes!(concat!(env!("OUT_DIR"), "/models.bin")), &STARTS, facts);
 
-/// Every model that is called this, one a provider at most. One hash, whatever the number of models.
+/// Returns all models with this name, at most one per provider. It takes one hash, however many models there are.
 pub(super) fn named<'a>(name: &str) -> impl Iterator<Item = &'a Facts> {
     first(name).into_iter().flat_map(move |place| {
         let names = NAMES.get(place..).unwrap_or_default().iter();

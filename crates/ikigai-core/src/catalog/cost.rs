@@ -1,4 +1,4 @@
-//! What an answer costs.
+//! The cost of an answer.
 
 use std::iter::Sum;
 use std::ops::Add;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalog::{Facts, Money, Prices};
 use crate::{Dialect, Part, Usage};
 
-/// What an answer costs, by the kinds of tokens that [`Usage`] counts; exact.
+/// The exact cost of an answer, by the kinds of tokens that [`Usage`] counts.
 ///
 /// ```
 /// use ikigai_core::Usage;
@@ -25,29 +25,30 @@ use crate::{Dialect, Part, Usage};
 #[serde(default)]
 #[non_exhaustive]
 pub struct Cost {
-    /// The prompt, without what was cached.
+    /// The prompt, except for its cached part.
     pub input: Money,
     /// The visible answer.
     pub output: Money,
     /// The thinking, if the provider counts it separately.
     pub thinking: Money,
-    /// What was read from the cache.
+    /// The part of the prompt read from the cache.
     pub cache_read: Money,
-    /// What was written to the cache.
+    /// The part of the prompt written to the cache.
     pub cache_write: Money,
-    /// How many calls of the provider's own tools, such as searches, have no known price. They are not in the total.
+    /// The number of calls of the provider's own tools, such as searches. Their prices are unknown: the total omits
+    /// them.
     pub unpriced_calls: u64,
 }
 
 impl Cost {
-    /// The sum of the parts whose prices are known.
+    /// Returns the sum of the parts whose prices are known.
     pub fn total(&self) -> Money {
         self.input + self.output + self.thinking + self.cache_read + self.cache_write
     }
 
-    /// Rounds each part to six decimal places, a millionth of a dollar; the total is the sum of the rounded parts.
+    /// Rounds each part to six decimal places, a millionth of a dollar; the total is then the sum of the rounded parts.
     ///
-    /// That is how bills are usually shown. Add up the exact costs, and round the sum.
+    /// Bills are usually shown this way. To add up costs, add the exact ones and round the sum.
     #[must_use]
     pub fn rounded(&self) -> Cost {
         Cost {
@@ -83,7 +84,7 @@ impl Sum for Cost {
 }
 
 impl Facts {
-    /// What an answer of this model costs. Returns `None` if the prices are unknown, and zero only if the model is
+    /// Returns the cost of an answer of this model: `None` if the prices are unknown, and zero only if the model is
     /// free.
     ///
     /// - If the prompt is longer than a tier's limit, the tier's prices apply to the whole request.
@@ -110,17 +111,17 @@ impl Facts {
         })
     }
 
-    /// The prices of a request whose prompt has this many tokens, cached ones included.
+    /// Returns the prices for a request whose prompt has this many tokens, cached ones included.
     pub fn prices_for(&self, prompt_tokens: u64) -> Prices {
         let reached = self.tiers.iter().filter(|tier| prompt_tokens > u64::from(tier.above));
         reached.max_by_key(|tier| tier.above).map_or(self.prices, |tier| tier.prices.or(self.prices))
     }
 }
 
-/// How many of the cache writes are kept for an hour: Anthropic tells.
+/// Returns the number of cache writes that are kept for an hour, which Anthropic reports.
 fn hour_writes(usage: &Usage) -> u64 {
     let data = &usage.provider_data;
-    // Version 1 of the format's JSON has it among the fields that are read as extra ones.
+    // In version 1 of the format's JSON, it is among the fields that are read as extra ones.
     let split = [Part::Answer, Part::Extra]
         .into_iter()
         .find_map(|part| data.part(Dialect::Anthropic, part).get("cache_creation"));
@@ -133,17 +134,17 @@ fn hour_writes(usage: &Usage) -> u64 {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Cost"))]
 struct CostJson {
-    /// The prompt, without what was cached.
+    /// The prompt, except for its cached part.
     input: Money,
     /// The visible answer.
     output: Money,
     /// The thinking, if the provider counts it separately.
     thinking: Money,
-    /// What was read from the cache.
+    /// The part of the prompt read from the cache.
     cache_read: Money,
-    /// What was written to the cache.
+    /// The part of the prompt written to the cache.
     cache_write: Money,
-    /// How many calls of the provider's own tools have no known price; absent: none.
+    /// The number of calls of the provider's own tools, which have no known price; absent: none.
     #[serde(default, skip_serializing_if = "is_zero")]
     unpriced_calls: u64,
     /// The sum of the parts. Written, not read.

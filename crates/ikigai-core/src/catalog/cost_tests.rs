@@ -56,9 +56,9 @@ fn writes_for_an_hour_cost_twice_the_prompt() {
     let mut used = usage(0, 0, 0, 0, 3_000);
     let split = json!({"ephemeral_5m_input_tokens": 1_000, "ephemeral_1h_input_tokens": 2_000});
     used.provider_data.set_part(Dialect::Anthropic, Part::Answer, "cache_creation", split);
-    // 1,000 at 3.75 and 2,000 at 6.
+    // 1,000 at $3.75 and 2,000 at $6 per million.
     assert_eq!(facts("claude-sonnet-4-5").cost(&used), Some(cost("0", "0", "0", "0", "0.01575")));
-    // More than were written in all is more than there are.
+    // A count greater than all writes is limited to them.
     used.provider_data.set_part(
         Dialect::Anthropic,
         Part::Answer,
@@ -101,7 +101,7 @@ fn an_unknown_price_is_no_price() {
     assert_eq!(with(None, Some(1)).cost(&used), None);
     assert_eq!(with(Some(0), Some(0)).cost(&used), Some(Cost::default()));
     assert_eq!(facts("gpt-6-sol").cost(&used), None);
-    // Cached tokens without a price of their own cost what the prompt costs.
+    // Cached tokens without their own price cost the same as the prompt.
     assert_eq!(with(Some(3), Some(1)).cost(&usage(0, 0, 0, 2, 5)).unwrap().total(), Money::from_pico(21));
 }
 
@@ -159,7 +159,7 @@ fn any_facts(most: u64) -> impl Strategy<Value = Facts> {
     })
 }
 
-/// Both, as one request would have counted them; the hour's writes are cut to what was written in each.
+/// Returns the sum as one request would have counted it; the hour's writes are limited to the writes of each.
 fn together(a: &Usage, b: &Usage) -> Usage {
     let mut sum = usage(
         a.input_tokens + b.input_tokens,

@@ -20,19 +20,19 @@ pub struct Facts {
     /// Its display name.
     #[serde(default)]
     pub name: Cow<'static, str>,
-    /// Other ids of the same model that its provider accepts.
+    /// Other ids of the same model that its provider also accepts.
     #[serde(default)]
     pub aliases: Cow<'static, [Cow<'static, str>]>,
-    /// Names that people use but the provider does not know; `id` is sent instead.
+    /// Names that people use but the provider does not accept; `id` is sent instead.
     #[serde(default)]
     pub nicknames: Cow<'static, [Cow<'static, str>]>,
-    /// The dialect it must be reached in, if that is not its provider's own.
+    /// The dialect required to reach it, if that is not its provider's own.
     #[serde(default)]
     pub dialect: Option<Dialect>,
     /// The release date: `2025-09-29`.
     #[serde(default)]
     pub released: Option<Cow<'static, str>>,
-    /// The announced day of its shutdown.
+    /// The announced date of its shutdown.
     #[serde(default)]
     pub retires: Option<Cow<'static, str>>,
     /// The end of its training data.
@@ -41,22 +41,22 @@ pub struct Facts {
     /// The context window: prompt and answer together, in tokens.
     #[serde(default)]
     pub context: Option<u32>,
-    /// The longest prompt, if that is less than the window.
+    /// The longest prompt, if that is shorter than the window.
     #[serde(default)]
     pub max_input: Option<u32>,
     /// The longest answer, thinking included.
     #[serde(default)]
     pub max_output: Option<u32>,
-    /// What it costs.
+    /// Its prices.
     #[serde(default)]
     pub prices: Prices,
-    /// Prices for long prompts, shortest first.
+    /// Prices for long prompts, by prompt length, shortest first.
     #[serde(default)]
     pub tiers: Cow<'static, [TierPrices]>,
-    /// What it reads.
+    /// The kinds of content it reads.
     #[serde(default)]
     pub input: Cow<'static, [Modality]>,
-    /// What it writes.
+    /// The kinds of content it writes.
     #[serde(default)]
     pub output: Cow<'static, [Modality]>,
     /// Whether it thinks.
@@ -80,7 +80,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Creates facts about a model, of which nothing but its id is known yet.
+    /// Creates facts about a model of which only the id is known so far.
     /// [`Catalog::with_model`](crate::catalog::Catalog::with_model) adds them to a catalogue.
     ///
     /// ```
@@ -99,56 +99,56 @@ impl Facts {
         Facts { provider: provider.into(), id: id.into(), ..Facts::default() }
     }
 
-    /// Its display name.
+    /// Sets its display name.
     #[must_use]
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The context window: prompt and answer together, in tokens.
+    /// Sets the context window: prompt and answer together, in tokens.
     #[must_use]
     pub fn context(mut self, tokens: u32) -> Self {
         self.context = Some(tokens);
         self
     }
 
-    /// The longest answer, thinking included.
+    /// Sets the longest answer, thinking included.
     #[must_use]
     pub fn max_output(mut self, tokens: u32) -> Self {
         self.max_output = Some(tokens);
         self
     }
 
-    /// What it costs.
+    /// Sets its prices.
     #[must_use]
     pub fn prices(mut self, prices: Prices) -> Self {
         self.prices = prices;
         self
     }
 
-    /// What it reads.
+    /// Sets the kinds of content it reads.
     #[must_use]
     pub fn reads(mut self, modalities: impl Into<Vec<Modality>>) -> Self {
         self.input = Cow::Owned(modalities.into());
         self
     }
 
-    /// What it writes.
+    /// Sets the kinds of content it writes.
     #[must_use]
     pub fn writes(mut self, modalities: impl Into<Vec<Modality>>) -> Self {
         self.output = Cow::Owned(modalities.into());
         self
     }
 
-    /// Says that it calls tools.
+    /// Records that it calls tools.
     #[must_use]
     pub fn calls_tools(mut self) -> Self {
         self.tools = Some(true);
         self
     }
 
-    /// Says that it thinks, with these efforts; if the list is empty, as much as it likes.
+    /// Records that it thinks, with these efforts; if the list is empty, it decides how much to think.
     #[must_use]
     pub fn thinks(mut self, efforts: impl Into<Vec<Level>>) -> Self {
         self.thinking = Some(true);
@@ -172,25 +172,25 @@ impl Facts {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Prices {
-    /// A prompt token.
+    /// The price of a prompt token.
     #[serde(with = "dollars", skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
-    /// An answer token.
+    /// The price of an answer token.
     #[serde(with = "dollars", skip_serializing_if = "Option::is_none")]
     pub output: Option<u64>,
-    /// A prompt token read from the cache.
+    /// The price of a prompt token read from the cache.
     #[serde(with = "dollars", skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<u64>,
-    /// A prompt token written to the cache.
+    /// The price of a prompt token written to the cache.
     #[serde(with = "dollars", skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<u64>,
-    /// A thinking token, if it differs from an answer token.
+    /// The price of a thinking token, if it differs from an answer token.
     #[serde(with = "dollars", skip_serializing_if = "Option::is_none")]
     pub thinking: Option<u64>,
 }
 
 impl Prices {
-    /// Prices in dollars per million tokens. A price that is negative or not a number is left unknown.
+    /// Creates prices from dollars per million tokens. A price that is negative or not a number is left unknown.
     pub fn per_million(input: f64, output: f64) -> Prices {
         Prices { input: dollars::pico(input).ok(), output: dollars::pico(output).ok(), ..Prices::default() }
     }
@@ -208,12 +208,12 @@ impl Prices {
     }
 }
 
-/// Dollars a million tokens, outside; pico-dollars a token, inside.
+/// Dollars per million tokens on the outside; pico-dollars per token on the inside.
 pub(super) mod dollars {
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;
 
-    /// More than this is a misplaced decimal point.
+    /// Any higher price is a misplaced decimal point.
     const MOST: f64 = 1e9;
 
     pub(crate) fn serialize<S: Serializer>(price: &Option<u64>, to: S) -> Result<S::Ok, S::Error> {
@@ -227,7 +227,7 @@ pub(super) mod dollars {
         Option::<f64>::deserialize(from)?.map(pico).transpose().map_err(D::Error::custom)
     }
 
-    /// Dollars a million tokens in pico-dollars a token, to the nearest.
+    /// Converts dollars per million tokens to pico-dollars per token, rounded to the nearest.
     pub(crate) fn pico(dollars: f64) -> Result<u64, String> {
         if (0.0..=MOST).contains(&dollars) {
             Ok((dollars * 1e6).round() as u64)
@@ -237,7 +237,7 @@ pub(super) mod dollars {
     }
 }
 
-/// Prices that apply to the whole request if its prompt is longer than a limit.
+/// Prices that apply to the whole request if its prompt exceeds a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -262,7 +262,7 @@ pub enum Modality {
     Embedding,
 }
 
-/// Is a model in service?
+/// Whether a model is in service.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -279,7 +279,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The status as it is written in JSON.
+    /// Returns the status as it is written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Active => "active",

@@ -1,4 +1,4 @@
-//! Which rules apply to which model: the rows of `data/families.toml`, and how an id finds its row.
+//! The rules for each model: the rows of `data/families.toml`, and how an id finds its row.
 
 use std::borrow::Cow;
 
@@ -8,15 +8,15 @@ use super::{
 };
 use crate::Level;
 
-// `ROWS`: the rules of each row. `PATTERNS`: the beginnings of model ids, in the order in which they are tried.
+// `ROWS`: the rules of each row. `PATTERNS`: the prefixes of model ids, in the order in which they are tried.
 include!(concat!(env!("OUT_DIR"), "/families.rs"));
 
 static UNKNOWN: Rules = Rules::NONE;
 
-/// What the family of a model accepts.
+/// Returns the rules of a model's family: what it accepts.
 ///
-/// The id may have a date, a vendor (`anthropic/claude-…`, `us.anthropic.claude-…-v1:0`, `models/gemini-…`) and dots or
-/// dashes in its version. A model that no row matches gets [`Rules::default`].
+/// The id may contain a date, a vendor (`anthropic/claude-…`, `us.anthropic.claude-…-v1:0`, `models/gemini-…`), and
+/// dots or dashes in its version. A model that no row matches gets [`Rules::default`].
 ///
 /// ```
 /// use ikigai_core::catalog::{ThinkingKind, rules_for};
@@ -44,13 +44,13 @@ fn find(model: &str) -> Option<&'static Rules> {
     }
 }
 
-/// The beginning of model ids.
+/// A prefix of model ids.
 #[derive(Debug)]
 struct Pattern {
     start: &'static str,
-    /// What must come later on, after a `*`.
+    /// The part that must follow later, after a `*`.
     later: Option<&'static str>,
-    /// The version must be at least this.
+    /// The minimum version.
     at_least: Option<u32>,
     /// The row it belongs to.
     row: u16,
@@ -68,12 +68,12 @@ impl Pattern {
         }
     }
 
-    /// May a match end here, with `spelt` before and `rest` behind?
+    /// Returns whether a match can end here, with `spelt` before and `rest` after it.
     fn may_end(&self, spelt: &str, rest: &str) -> bool {
         match self.at_least {
             Some(least) => version(rest).is_some_and(|version| version >= least),
             None if rest.starts_with(|c: char| c.is_ascii_alphanumeric()) => false,
-            // A short number behind a number is a version of its own; a long one is a date.
+            // A short number after a number is a separate version; a long one is a date.
             None => {
                 !(spelt.ends_with(|c: char| c.is_ascii_digit()) && rest.strip_prefix('-').and_then(version).is_some())
             }
@@ -81,7 +81,7 @@ impl Pattern {
     }
 }
 
-/// The version number that a text begins with: one or two digits, and then no more of the word.
+/// Returns the version number that a text begins with: one or two digits that end a word.
 fn version(text: &str) -> Option<u32> {
     let after = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let digits = text.strip_suffix(after)?;

@@ -221,7 +221,7 @@ fn what_claude_takes_by_generation() {
 
 #[test]
 fn what_openai_takes_by_family() {
-    // Stop texts, parallel_tool_calls, a system prompt, the Responses API, tools in Chat Completions.
+    // Stop sequences, parallel_tool_calls, a system prompt, the Responses API, tools in Chat Completions.
     for (model, stop, parallel, system, responses, tools) in [
         ("gpt-4o", true, true, true, false, ToolsInChat::Taken),
         ("o1-mini", true, false, false, false, ToolsInChat::Taken),
@@ -252,7 +252,7 @@ fn what_openai_takes_by_family() {
 
 #[test]
 fn what_gemini_takes_by_generation() {
-    // Ids of calls, pictures in results, signatures, JSON Schema, schema beside tools, a system prompt.
+    // Ids of calls, pictures in results, signatures, JSON Schema, schema with tools, a system prompt.
     for (model, ids, media, signatures, json_schema, both, system) in [
         ("gemini-2.0-flash", false, false, false, false, false, true),
         ("gemini-2.5-pro", false, false, false, true, false, true),

@@ -19,7 +19,7 @@ static SHARED: Catalog = Catalog::BUILT_IN;
 
 /// Facts about models: the built-in data, with the user's own data on top.
 ///
-/// The built-in data is compiled into the program: a lookup is one hash, and only a model that is asked for is read.
+/// The built-in data is compiled into the program: a lookup takes one hash, and a model is only read when it is needed.
 ///
 /// ```
 /// use ikigai_core::catalog::Catalog;
@@ -48,25 +48,25 @@ pub struct Catalog {
 #[derive(Debug, Clone, Default)]
 struct Own {
     facts: Vec<Facts>,
-    /// The places of the models with a name, in lower case.
+    /// The positions of the models with each name, in lower case.
     names: HashMap<String, Vec<usize>>,
 }
 
-/// What a name without a provider may mean.
+/// The possible meanings of a name without a provider.
 pub(crate) enum Bare<'a> {
-    /// One model: its maker's, or the only one there is.
+    /// One model: its maker's, or the only one of that name.
     One(&'a Facts),
-    /// The same name at several providers, none of which is its maker.
+    /// The same name at several providers, none of which made the model.
     Several(Vec<&'a Facts>),
-    /// Nothing.
+    /// No model.
     Unknown,
 }
 
 impl Catalog {
-    /// The built-in data alone.
+    /// Only the built-in data.
     pub(crate) const BUILT_IN: Catalog = Catalog { own: None };
 
-    /// The built-in catalogue.
+    /// Returns the built-in catalogue.
     pub fn shared() -> &'static Catalog {
         &SHARED
     }
@@ -78,8 +78,8 @@ impl Catalog {
     /// models: `gpt-5.4-turbo` is not `gpt-5.4`. A dated id is assumed to be the same model as the undated one, unless
     /// the catalogue lists it separately.
     ///
-    /// Without a provider, the model's maker is meant, or the only provider that has it. Returns `None` if several
-    /// providers have it and none of them made it.
+    /// Without a provider, the name means the maker's model, or that of the only provider that has it. Returns `None`
+    /// if several providers have it and none of them made it.
     pub fn find(&self, provider: Option<&str>, model: &str) -> Option<&Facts> {
         match provider {
             Some(provider) => {
@@ -94,13 +94,13 @@ impl Catalog {
         }
     }
 
-    /// Every model, the user's first.
+    /// Returns all models, the user's first.
     pub fn models(&self) -> impl Iterator<Item = &Facts> {
         let own = self.own.iter().flat_map(|own| own.facts.iter());
         own.chain(MODELS.iter().filter(|facts| !self.is_replaced(facts)))
     }
 
-    /// The names closest to an unknown one, as they can be typed: `claude-sonnet-4-5`, `groq:llama-3.1-8b-instant`.
+    /// Returns the closest names to an unknown one, as they can be typed: `gpt-5.4`, `groq:llama-3.1-8b-instant`.
     ///
     /// ```
     /// use ikigai_core::catalog::Catalog;
@@ -112,7 +112,7 @@ impl Catalog {
     }
 
     pub(crate) fn nearest_in(&self, name: &str, count: usize, providers: &Providers) -> Vec<String> {
-        // Hosts put the maker before a slash; what is misspelt stands after it.
+        // Hosts put the maker before a slash; the misspelt part is after it.
         let tail = |name: &'_ str| name.rfind('/').map_or(0, |slash| slash + 1);
         let all = || self.models().flat_map(|facts| facts.names().map(move |name| (facts, name)));
         let tails = all().map(|(_, name)| name.get(tail(name)..).unwrap_or(name));
@@ -120,7 +120,7 @@ impl Catalog {
         let typed = |wanted: &str| {
             let same =
                 all().filter(|(_, name)| name.get(tail(name)..).is_some_and(|own| own.eq_ignore_ascii_case(wanted)));
-            // The maker's own name goes before a host's.
+            // The maker's own name takes precedence over a host's.
             let (facts, name) = same.min_by_key(|(facts, name)| {
                 let maker = providers.find(&facts.provider).is_some_and(|provider| provider.claims(name));
                 (!maker, name.len(), &facts.provider)
@@ -133,7 +133,7 @@ impl Catalog {
         tails.into_iter().filter_map(typed).collect()
     }
 
-    /// Overlays a user's TOML text on this catalogue, field by field: tables `[provider.model]` with the fields of
+    /// Overlays a user's TOML on this catalogue, field by field: tables `[provider.model]` with the fields of
     /// [`Facts`], prices in dollars per million tokens. `file` is only used in messages.
     #[cfg(feature = "files")]
     pub fn with_toml(&self, file: &str, text: &str) -> Result<Catalog, FileError> {
@@ -182,12 +182,12 @@ impl Catalog {
         Catalog { own: Some(Box::new(own)) }
     }
 
-    /// The model that a provider has under this very name.
+    /// Returns a provider's model with exactly this name.
     pub(crate) fn exact(&self, provider: &str, name: &str) -> Option<&Facts> {
         self.named(name).find(|facts| facts.provider == provider)
     }
 
-    /// What a name without a provider may mean.
+    /// Returns the possible meanings of a name without a provider.
     pub(crate) fn bare(&self, name: &str, providers: &Providers) -> Bare<'_> {
         for name in std::iter::once(name).chain(unversioned(name)) {
             let known: Vec<&Facts> = self.named(name).collect();
@@ -203,13 +203,13 @@ impl Catalog {
         Bare::Unknown
     }
 
-    /// Every model that is called this.
+    /// Returns all models with this name.
     fn named(&self, name: &str) -> impl Iterator<Item = &Facts> {
         let own = self.own.iter().flat_map(move |own| own.named(name));
         own.chain(built_in::named(name).filter(|facts| !self.is_replaced(facts)))
     }
 
-    /// Does a row of the user stand in place of this one?
+    /// Returns whether a row of the user's replaces this one.
     fn is_replaced(&self, facts: &Facts) -> bool {
         let replaces = |own: &Facts| own.provider == facts.provider && own.id.eq_ignore_ascii_case(&facts.id);
         self.own.as_ref().is_some_and(|own| own.named(&facts.id).any(replaces))
@@ -219,7 +219,7 @@ impl Catalog {
 impl Own {
     fn named(&self, name: &str) -> impl Iterator<Item = &Facts> {
         let places = self.names.get(&name.to_ascii_lowercase()).map(Vec::as_slice).unwrap_or_default();
-        // A row that was replaced may have had names that the new one lacks.
+        // A replaced row may have had names that the new one lacks.
         let is_called = move |facts: &&Facts| facts.names().any(|own| own.eq_ignore_ascii_case(name));
         places.iter().filter_map(|place| self.facts.get(*place)).filter(is_called)
     }
@@ -243,28 +243,28 @@ impl Own {
 }
 
 impl Facts {
-    /// Its id, aliases and nicknames.
+    /// Returns its id, aliases and nicknames.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let others = self.aliases.iter().chain(self.nicknames.iter()).map(|name| name.as_ref());
         std::iter::once(self.id.as_ref()).chain(others)
     }
 
-    /// What goes on the wire when a person writes this name: the name, or the id where the provider does not know it.
+    /// Returns what to send when a person writes this name: the name, or the id if the provider needs that.
     pub(crate) fn wire_id<'a>(&'a self, name: &'a str) -> &'a str {
         if self.nicknames.iter().any(|nickname| nickname.eq_ignore_ascii_case(name)) {
             return &self.id;
         }
-        // As the provider spells it: some tell upper from lower case.
+        // In the provider's spelling: some distinguish upper and lower case.
         self.names().find(|known| known.eq_ignore_ascii_case(name)).unwrap_or(name)
     }
 }
 
-/// The id of a provider that may be named by an alias.
+/// Returns the id of a provider that may be named by an alias.
 fn canonical(provider: &str) -> &str {
     Providers::shared().find(provider).map_or(provider, |row| row.id.as_ref())
 }
 
-/// The beginnings of an id, longest first, after which only words about its version follow.
+/// Returns the prefixes of an id, longest first, after which only version suffixes follow.
 fn unversioned(id: &str) -> impl Iterator<Item = &str> {
     let mut end = id.len();
     let (mut numbers, mut short) = (0, 0);
@@ -275,7 +275,7 @@ fn unversioned(id: &str) -> impl Iterator<Item = &str> {
             let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
             match word {
                 "latest" | "preview" | "exp" | "experimental" | "default" | "stable" | "beta" => {}
-                // OpenRouter's way to ask for thinking, Bedrock's revision.
+                // OpenRouter's suffix for thinking, Bedrock's revision.
                 "thinking" | "0" if separator == ":" => {}
                 _ if is_number && (3..=8).contains(&word.len()) => numbers += 1,
                 _ if is_number && word.len() == 2 => (numbers, short) = (numbers + 1, short + 1),

@@ -112,7 +112,7 @@ fn words_about_the_version_are_taken_off_and_no_others() {
         ("openai", "o3-mini-2025-01-31", Some("o3-mini")),
         ("openai", "o3-2025-04-16", Some("o3")),
         ("openai", "gpt-4-0613", Some("gpt-4")),
-        // Of its own price, in the family of another name.
+        // Listed under another name, or separately because of their prices.
         ("openai", "gpt-4-1106-preview", Some("gpt-4-turbo")),
         ("openai", "gpt-3.5-turbo-1106", Some("gpt-3.5-turbo-1106")),
         ("openai", "gpt-4o-2024-05-13", Some("gpt-4o-2024-05-13")),
@@ -151,7 +151,7 @@ fn a_bare_name_is_its_makers_or_the_only_one() {
     assert_eq!(bare("kimi-k2.5"), Some(("moonshot", "kimi-k2.5")));
     assert_eq!(bare("minimax-m2"), Some(("minimax", "MiniMax-M2")));
     assert_eq!(bare("llama-3.3-70b-versatile"), Some(("groq", "llama-3.3-70b-versatile")));
-    // On several hosts, and none is the maker.
+    // On several hosts, none of which is the maker.
     assert_eq!(bare("openai/gpt-oss-120b"), None);
     assert_eq!(bare("nothing-like-it"), None);
 }
@@ -189,7 +189,7 @@ fn a_users_file_goes_over_the_catalogue() {
     };
     assert_eq!(catalog.find(Some("anthropic"), "claude-sonnet-4-5"), Some(&sonnet));
     assert_eq!(catalog.find(None, "claude-sonnet-4-5-20250929"), Some(&sonnet));
-    // A row for one of several ids leaves the others alone.
+    // A row for one of several ids leaves the others unchanged.
     let old = Catalog::shared().find(Some("anthropic"), "claude-opus-4-0").unwrap();
     assert_eq!(catalog.find(Some("anthropic"), "claude-opus-4-0"), Some(old));
     let dated = Facts {
@@ -213,7 +213,7 @@ fn a_users_file_goes_over_the_catalogue() {
     assert_eq!(catalog.models().count(), MODELS.iter().count() + 2);
     assert_eq!(catalog.nearest("my-modle", 1), ["my-model"]);
 
-    // A later file takes a name away.
+    // A later file removes a name.
     let later = catalog.with_toml("later.toml", "[together.\"my/model\"]\naliases = []").unwrap();
     assert_eq!(later.find(None, "my-model"), None);
     assert_eq!(later.find(None, "my/model").map(|facts| facts.thinking), Some(Some(true)));

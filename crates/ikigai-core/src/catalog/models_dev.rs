@@ -1,4 +1,4 @@
-//! The form in which models.dev publishes its catalogue, `api.json`. What we have no field for is passed over.
+//! The format in which models.dev publishes its catalogue, `api.json`. Fields that we have no use for are skipped.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -119,12 +119,12 @@ impl Cost {
             output: self.output,
             cache_read: self.cache_read,
             cache_write: self.cache_write,
-            // The answer's own price needs no repeating.
+            // A price equal to the answer's need not be repeated.
             thinking: self.reasoning.filter(|price| Some(*price) != self.output),
         }
     }
 
-    /// The list of tiers; older files have one tier under a name of its own.
+    /// Returns the list of tiers; older files have one tier under a separate name.
     fn tiers(&self) -> Option<Vec<TierPrices>> {
         let old = self.context_over_200k.as_ref().map(|cost| TierPrices { above: 200_000, prices: cost.prices() });
         let new = self.tiers.iter().flatten().map(|tier| TierPrices {
@@ -145,12 +145,12 @@ impl Cost {
     }
 }
 
-/// A number of tokens; zero is how the file says that it does not know.
+/// Returns a number of tokens; the file writes an unknown one as zero.
 fn tokens(number: Option<f64>) -> Option<u32> {
     number.filter(|number| *number >= 1.0 && *number <= f64::from(u32::MAX)).map(|number| number as u32)
 }
 
-/// The modalities that we know; others are passed over.
+/// Returns the known modalities; others are skipped.
 fn words(words: &[String]) -> Option<Vec<Modality>> {
     let known = |word: &String| match word.as_str() {
         "text" => Some(Modality::Text),

@@ -8,11 +8,11 @@ use std::str::FromStr;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// Digits after the point.
+/// Digits after the decimal point.
 const PLACES: usize = 12;
 /// Pico-dollars in a dollar.
 const DOLLAR: i128 = 10_i128.pow(PLACES as u32);
-/// Pico-dollars in the sixth place after the point.
+/// Pico-dollars in the sixth decimal place.
 const MICRO: i128 = 1_000_000;
 
 /// An amount of dollars, exact to the trillionth: a price per million tokens, times any number of tokens, is always
@@ -31,7 +31,7 @@ const MICRO: i128 = 1_000_000;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Money(i128);
 
-/// A text that is not an amount of money.
+/// The error for a string that is not an amount of money.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an amount of dollars; write it like 0.25, with at most 12 decimal places")]
 pub struct NotMoney(pub String);
@@ -40,12 +40,12 @@ impl Money {
     /// Zero dollars.
     pub const ZERO: Money = Money(0);
 
-    /// An amount in pico-dollars; a dollar has 10¹² of them.
+    /// Creates an amount from pico-dollars; a dollar has 10¹² of them.
     pub const fn from_pico(pico: i128) -> Money {
         Money(pico)
     }
 
-    /// The amount in pico-dollars.
+    /// Returns the amount in pico-dollars.
     pub const fn pico(self) -> i128 {
         self.0
     }
@@ -55,7 +55,7 @@ impl Money {
         self.0.checked_add(other.0).map(Money)
     }
 
-    /// So many tokens at a price in pico-dollars a token. Two numbers that no bill has seen stop at the greatest amount.
+    /// Returns the cost of tokens at a price in pico-dollars per token, saturating at amounts that no bill reaches.
     pub(crate) fn of(tokens: u64, price: u64) -> Money {
         let pico = u128::from(tokens) * u128::from(price);
         Money(i128::try_from(pico).unwrap_or(i128::MAX))
@@ -67,13 +67,13 @@ impl Money {
         Money(to_nearest(self.0, MICRO).saturating_mul(MICRO))
     }
 
-    /// The amount as a decimal number, exactly: `0.25`, `-3`.
+    /// Returns the amount as an exact decimal number: `0.25`, `-3`.
     fn decimal(self) -> String {
         let text = self.with_places(PLACES);
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     }
 
-    /// The amount with so many digits after the point, at most twelve.
+    /// Returns the amount with this many decimal places, at most twelve.
     fn with_places(self, places: usize) -> String {
         let places = places.min(PLACES);
         let unit = 10_i128.pow((PLACES - places) as u32);
@@ -86,7 +86,7 @@ impl Money {
     }
 }
 
-/// How many units it is, to the nearest; a half goes away from zero.
+/// Divides by a unit, rounding to the nearest; a half is rounded away from zero.
 fn to_nearest(amount: i128, unit: i128) -> i128 {
     let (whole, rest) = (amount / unit, amount % unit);
     if rest.abs() * 2 >= unit { whole + amount.signum() } else { whole }
@@ -95,7 +95,7 @@ fn to_nearest(amount: i128, unit: i128) -> i128 {
 impl Add for Money {
     type Output = Money;
 
-    /// The sum; one that is too great stops at the greatest amount.
+    /// Returns the sum, saturating on overflow.
     fn add(self, other: Money) -> Money {
         Money(self.0.saturating_add(other.0))
     }
@@ -129,7 +129,7 @@ impl FromStr for Money {
     }
 }
 
-/// Reads a decimal number; the flag says whether all of its digits count.
+/// Reads a decimal number; the flag says whether it is exact.
 fn read(text: &str) -> Option<(Money, bool)> {
     let (sign, text) = text.strip_prefix('-').map_or((1, text), |text| (-1, text));
     let text = text.strip_prefix('$').unwrap_or(text);
@@ -158,7 +158,7 @@ impl Serialize for Money {
 }
 
 impl<'de> Deserialize<'de> for Money {
-    /// Reads a number or a decimal text. A number with more places than twelve is rounded.
+    /// Reads a number or a decimal string. A number with more than twelve decimal places is rounded.
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Money, D::Error> {
         struct Amount;
         impl Visitor<'_> for Amount {

@@ -1,13 +1,13 @@
-//! Tables that the build script made, as bytes. A row is only read when it is asked for, and then kept.
+//! Tables that the build script compiled to bytes. A row is read only when needed, and then kept.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// A table of rows. A static, since the rows that were read are lent for as long as the program runs.
+/// A table of rows. It is a static, since references to its rows live as long as the program.
 #[derive(Debug)]
 pub(crate) struct Packed<T: 'static> {
     rows: &'static [u8],
-    /// Where each row begins.
+    /// The start of each row.
     starts: &'static [u32],
     read_row: fn(Row) -> Option<T>,
     read: OnceLock<Box<[OnceLock<Box<T>>]>>,
@@ -18,7 +18,7 @@ impl<T> Packed<T> {
         Packed { rows, starts, read_row, read: OnceLock::new() }
     }
 
-    /// Every row, in order.
+    /// Returns all rows, in order.
     pub(crate) fn iter<'a>(&'static self) -> impl Iterator<Item = &'a T> {
         (0..self.starts.len()).filter_map(|place| self.get(place))
     }
@@ -34,13 +34,13 @@ impl<T> Packed<T> {
         }
     }
 
-    /// A row as it is stored.
+    /// Returns a row in its stored form.
     pub(crate) fn row(&self, place: usize) -> Option<Row> {
         self.rows.get(usize::try_from(*self.starts.get(place)?).ok()?..).map(Row)
     }
 }
 
-/// What is left to read of a row. `build/packed.rs` writes what is read here.
+/// The unread rest of a row. `build/packed.rs` writes what is read here.
 #[derive(Debug)]
 pub(crate) struct Row(&'static [u8]);
 
@@ -58,7 +58,7 @@ impl Row {
         None
     }
 
-    /// A number that may be absent.
+    /// Reads a number that may be absent.
     pub(crate) fn optional<N: TryFrom<u64>>(&mut self) -> Option<Option<N>> {
         match self.number()?.checked_sub(1) {
             Some(number) => N::try_from(number).ok().map(Some),
@@ -89,7 +89,7 @@ impl Row {
         Some(Some(self.text()?).filter(|text| !text.is_empty()))
     }
 
-    /// So many texts.
+    /// Reads this many strings.
     pub(crate) fn texts(&mut self, count: u64) -> Option<Cow<'static, [Cow<'static, str>]>> {
         if count == 0 {
             return Some(Cow::Borrowed(&[]));

@@ -1,4 +1,4 @@
-//! A model as a user's file has it: what it says, and nothing else.
+//! A model in a user's file, with only the fields that the file gives.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::{Dialect, Level};
 
 type Text = Cow<'static, str>;
 
-/// What a file says about a model. The fields are those of [`Facts`].
+/// A file's fields for a model. They are those of [`Facts`].
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Row {
@@ -43,7 +43,7 @@ fn given_list<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Cow<'s
 }
 
 impl Row {
-    /// The facts that this row and those below it make together. Other names come along only from the very same id.
+    /// Overlays this row on the facts below it. Other names are adopted only if the id is exactly the same.
     pub(super) fn onto(self, below: Option<&Facts>, provider: &str, id: &str) -> Facts {
         let below = below.cloned().unwrap_or_default();
         let same = below.id == id;

@@ -1,4 +1,4 @@
-//! Rows of data that people write: how a file of them is read, and what a broken one says.
+//! Reads files of rows that people write, and reports their errors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "files")]
 use crate::near;
 
-/// An error in a file of providers or models, with its place. The tables stay as they were.
+/// An error in a file of providers or models, with its place. The tables remain unchanged.
 ///
 /// ```
 /// use ikigai_core::provider::Providers;
@@ -28,7 +28,7 @@ use crate::near;
 #[error("{file}:{line}:{column}: {}{message}", Prefix(.key))]
 #[non_exhaustive]
 pub struct FileError {
-    /// The file, as the caller named it.
+    /// The file's name, as the caller gave it.
     pub file: String,
     /// The line, counted from 1.
     pub line: usize,
@@ -50,7 +50,7 @@ impl fmt::Display for Prefix<'_> {
 }
 
 impl FileError {
-    /// An error at a byte of the text.
+    /// Creates an error at a byte of the text.
     pub fn at(file: &str, text: &str, offset: usize, key: impl Into<String>, message: impl Into<String>) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -64,24 +64,24 @@ impl FileError {
     }
 }
 
-/// How the reader of places names the value that it wraps.
+/// The name that the reader of places gives to the value that it wraps.
 #[cfg(feature = "files")]
 const SPANNED: &str = ".$__serde_spanned_private_value";
 
-/// Reads a TOML text. An error says where it is, and suggests the nearest known key for an unknown one.
+/// Reads TOML. An error says where it is, and suggests the closest known key for an unknown one.
 ///
 /// # Errors
-/// If the text is not TOML, or does not describe a `T`.
+/// Returns an error if the text is not TOML, or does not describe a `T`.
 #[cfg(feature = "files")]
 pub fn from_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, FileError> {
     let place = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
     let document = toml::Deserializer::parse(text)
         .map_err(|error| FileError::at(file, text, place(&error), "", plain(error.message())))?;
     serde_path_to_error::deserialize(document).map_err(|error| {
-        // Values with their places are wrapped on the way.
+        // Values with their places are wrapped during reading.
         let mut key = error.path().to_string().replace(SPANNED, "");
         let error = error.into_inner();
-        // A key that is itself wrong is not part of the path yet.
+        // A key that is itself wrong is not yet part of the path.
         if let (Some(above), Some((word, _))) = (key.strip_suffix('?'), unknown(error.message())) {
             key = format!("{above}{word}");
         }
@@ -89,7 +89,7 @@ pub fn from_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, FileE
     })
 }
 
-/// Reads a JSON text into rows.
+/// Reads rows from JSON.
 #[cfg(feature = "files")]
 pub(crate) fn from_json<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, FileError> {
     let mut document = serde_json::Deserializer::from_str(text);
@@ -112,7 +112,7 @@ fn json_error(file: &str, error: &serde_json::Error, key: String) -> FileError {
     FileError { file: file.to_owned(), line, column, key, message: plain(message) }
 }
 
-/// A parser's message in our words: for an unknown key or word, the closest one that exists.
+/// Rewrites a parser's message: for an unknown key or word, it names the closest known one.
 #[cfg(feature = "files")]
 fn plain(message: &str) -> String {
     let Some((word, expected)) = unknown(message) else { return message.to_owned() };
@@ -124,14 +124,14 @@ fn plain(message: &str) -> String {
     }
 }
 
-/// The unknown key or word, and what the parser says about the known ones.
+/// Returns the unknown key or word, and what the parser says about the known ones.
 #[cfg(feature = "files")]
 fn unknown(message: &str) -> Option<(&str, &str)> {
     let rest = message.strip_prefix("unknown field `").or_else(|| message.strip_prefix("unknown variant `"))?;
     rest.split_once('`')
 }
 
-/// A list that may be written as one text.
+/// Reads a list that may be written as a single string.
 pub(crate) fn list<'de, D: Deserializer<'de>>(from: D) -> Result<Cow<'static, [Cow<'static, str>]>, D::Error> {
     struct List;
     impl<'de> Visitor<'de> for List {
@@ -160,7 +160,7 @@ pub(crate) fn list<'de, D: Deserializer<'de>>(from: D) -> Result<Cow<'static, [C
 pub(crate) mod pairs {
     use super::*;
 
-    /// The pairs of a table, in its order.
+    /// The pairs of a table, in order.
     type Pairs<K> = Cow<'static, [(K, Cow<'static, str>)]>;
 
     pub(crate) fn serialize<K: Serialize + Clone, S: Serializer>(pairs: &Pairs<K>, to: S) -> Result<S::Ok, S::Error> {

@@ -1,4 +1,4 @@
-//! What a family of models accepts, as data.
+//! Rules for families of models, as data.
 
 use std::borrow::Cow;
 
@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 use super::Facts;
 use crate::Level;
 
-/// What a family of models accepts.
+/// The rules of a family of models: what it accepts.
 ///
 /// The default is for an unknown model: everything is sent as requested, and nothing is sent about thinking.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Rules {
-    /// The family's name, where [`bound_state`](Rules::bound_state) needs it.
+    /// The family's name, if [`bound_state`](Rules::bound_state) needs it.
     pub family: Cow<'static, str>,
     /// How it thinks, and how to ask for it.
     pub thinking: ThinkingRule,
-    /// Temperature, top_p, top_k.
+    /// Whether temperature, top_p and top_k are accepted.
     pub sampling: Sampling,
     /// Frequency and presence penalties are accepted, under the same condition as the other sampling parameters.
     pub penalties: bool,
-    /// Stop texts are accepted.
+    /// Stop sequences are accepted.
     pub stop: bool,
-    /// A tool choice that forces a tool.
+    /// Whether a tool choice that forces a tool is accepted.
     pub forced_tools: ForcedTools,
     /// `parallel_tool_calls` is accepted.
     pub parallel_tool_calls: bool,
-    /// A conversation may end with the assistant, to be continued.
+    /// A conversation may end with an assistant message, which the model continues.
     pub prefill: bool,
     /// A system prompt is accepted.
     pub system_prompt: bool,
@@ -38,13 +38,13 @@ pub struct Rules {
     pub strict_tools: bool,
     /// Answers can follow a schema.
     pub structured_output: bool,
-    /// Answers can follow a schema while there are function tools.
+    /// Answers can follow a schema even if there are function tools.
     pub tools_with_structured_output: bool,
     /// Provider-run tools are accepted together with functions and with an output format (Gemini).
     pub mixed_tools: bool,
-    /// It searches the web in Chat Completions, by itself and as `web_search_options` say (OpenAI).
+    /// It searches the web in Chat Completions, unprompted and according to `web_search_options` (OpenAI).
     pub search_in_chat: bool,
-    /// Function tools together with a reasoning effort in Chat Completions.
+    /// Whether Chat Completions accepts function tools together with a reasoning effort.
     pub tools_in_chat: ToolsInChat,
     /// Its main API is Responses.
     pub responses_api: bool,
@@ -62,20 +62,20 @@ pub struct Rules {
     pub json_schema_parameters: bool,
     /// What Amazon's Converse accepts for it in addition to the parameters of every model.
     pub converse: ConverseFields,
-    /// How to ask it for pictures, if it draws.
+    /// How to request pictures from it, if it generates them.
     pub drawing: Drawing,
-    /// The longest answer, if the catalogue does not know the model.
+    /// The longest answer, used if the catalogue does not have the model.
     pub max_output: Option<u32>,
 }
 
-/// How to ask a model for pictures.
+/// How to request pictures from a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Drawing {
-    /// As most models of its API are.
+    /// Like most models of its API.
     #[default]
     Usual,
-    /// By the method `predict`, with other fields than the API's other models (Google's Imagen).
+    /// With the method `predict`, whose fields differ from those of the API's other models (Google's Imagen).
     Predict,
     /// It returns URLs unless base64 is requested, while others refuse that parameter (OpenAI's DALL·E).
     AskBase64,
@@ -86,16 +86,16 @@ pub enum Drawing {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ConverseFields {
-    /// Nothing known.
+    /// No known fields.
     #[default]
     Nothing,
-    /// The fields of Anthropic's own API: `thinking`, `top_k` and the rest; and cache points everywhere.
+    /// The fields of Anthropic's own API: `thinking`, `top_k` and so on; cache points are accepted everywhere.
     Anthropic,
-    /// `reasoningConfig` with an effort, `topK`; and cache points, except among the tools.
+    /// `reasoningConfig` with an effort, and `topK`; cache points are accepted everywhere except among the tools.
     Nova,
-    /// `reasoning_effort`, as OpenAI has it.
+    /// `reasoning_effort`, like OpenAI.
     ReasoningEffort,
-    /// `reasoning_config: "high"` for thinking, nothing for none (Qwen).
+    /// `reasoning_config: "high"` to think; nothing is sent otherwise (Qwen).
     ReasoningConfig,
 }
 
@@ -108,32 +108,32 @@ pub struct ThinkingRule {
     pub kind: ThinkingKind,
     /// The smallest budget in the formula for levels.
     pub min: i64,
-    /// The largest budget in the formula for levels; zero if the model has no budgets, and both -1 if nothing is known.
+    /// The largest budget in the formula for levels; zero if the model has no budgets. Both are -1 if nothing is known.
     pub max: i64,
-    /// A budget above `max` is refused. Otherwise an explicit budget is only limited by the longest answer.
+    /// A budget above `max` is refused. Otherwise only the longest answer limits an explicit budget.
     pub max_is_hard: bool,
     /// The budget -1 leaves the choice to the model.
     pub dynamic: bool,
-    /// The levels that the API accepts beside `none`, lowest first.
+    /// The levels that the API accepts besides `none`, lowest first.
     pub levels: Cow<'static, [Level]>,
     /// The levels that Chat Completions accepts, if it accepts fewer.
     pub chat_levels: Option<Cow<'static, [Level]>>,
     /// Levels that the model lacks, each with the one that its provider uses instead.
     #[serde(with = "means")]
     pub means: Cow<'static, [(Level, Level)]>,
-    /// What happens if nothing is sent: `none` if the model does not think then, absent if it decides itself.
+    /// What happens if nothing is sent: `none` if the model does not think then; absent if the model decides.
     pub default: Option<Level>,
-    /// How to switch thinking off.
+    /// How to turn thinking off.
     pub off: ThinkingOff,
-    /// What `none` becomes if thinking cannot be off. If absent: the lowest level.
+    /// The level that replaces `none` if thinking cannot be turned off; absent: the lowest level.
     pub none_as: Option<Level>,
-    /// A budget in tokens is accepted too, although levels are the rule.
+    /// A budget in tokens is accepted as well, although the model uses levels.
     pub takes_budget: bool,
-    /// The table of levels for people has budgets, although the API accepts words.
+    /// The table of levels for people shows budgets, although the API accepts words.
     pub table_of_budgets: bool,
-    /// When the thinking is shown.
+    /// When thinking is shown.
     pub display: ThinkingDisplay,
-    /// What is shown of it then.
+    /// How much of it is shown then.
     pub shown: ThinkingDetail,
 }
 
@@ -147,31 +147,31 @@ pub enum ThinkingKind {
     None,
     /// A budget in tokens: Anthropic up to 4.5, Gemini 2.5.
     Budget,
-    /// Anthropic 4.6 and later: adaptive, steered by an effort.
+    /// Adaptive thinking controlled by an effort: Anthropic 4.6 and later.
     Adaptive,
-    /// An effort word: OpenAI and its family.
+    /// An effort: OpenAI and compatible APIs.
     Effort,
-    /// A level word in capitals: Gemini 3 and later.
+    /// A level in capitals: Gemini 3 and later.
     Level,
-    /// On or off, nothing between.
+    /// On or off, with nothing in between.
     Toggle,
-    /// Always on, with nothing to set.
+    /// Always on, with no setting.
     Always,
 }
 
-/// How to switch thinking off.
+/// How to turn thinking off.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ThinkingOff {
-    /// Send nothing.
+    /// By sending nothing.
     #[default]
     Silence,
-    /// Send the dialect's word or number for it: `disabled`, `none`, budget 0.
+    /// With the dialect's value for it: `disabled`, `none`, a budget of 0.
     Word,
-    /// Send Anthropic's `between_tools`.
+    /// With Anthropic's `between_tools`.
     BetweenTools,
-    /// It cannot be switched off.
+    /// It cannot be turned off.
     Impossible,
 }
 
@@ -199,7 +199,7 @@ pub enum ThinkingDetail {
     /// All of it.
     #[default]
     Whole,
-    /// A summary that the provider makes.
+    /// A summary by the provider.
     Summary,
 }
 
@@ -215,15 +215,15 @@ pub enum Sampling {
     NotWhileThinking,
     /// Temperature or top_p, not both; and only while the model does not think.
     OneOf,
-    /// All, but the provider warns against any other than the default values.
+    /// All, but the provider advises against values other than the defaults.
     Discouraged,
-    /// All, but without effect.
+    /// All, but they have no effect.
     Ignored,
     /// None.
     Refused,
 }
 
-/// Function tools together with a reasoning effort in Chat Completions.
+/// Whether Chat Completions accepts function tools together with a reasoning effort.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -233,7 +233,7 @@ pub enum ToolsInChat {
     Taken,
     /// Refused with any effort other than `none`.
     NotWithEffort,
-    /// Also refused if no effort is sent and the model thinks by default: `none` must be sent.
+    /// Also refused if the model thinks by default and no effort is sent: `none` must be sent.
     NotWhileThinking,
 }
 
@@ -251,7 +251,7 @@ pub enum StateScope {
     Model,
 }
 
-/// A tool choice that forces a tool.
+/// Whether a tool choice that forces a tool is accepted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -344,22 +344,22 @@ impl ThinkingRule {
         shown: ThinkingDetail::Whole,
     };
 
-    /// The level that the provider uses instead of one that the model lacks, if it says so.
+    /// Returns the level that the provider uses instead of one that the model lacks, if it specifies one.
     pub fn meaning(&self, level: Level) -> Option<Level> {
         self.means.iter().find(|(from, _)| *from == level).map(|(_, to)| *to)
     }
 
-    /// Whether the model thinks if a request says nothing about it.
+    /// Returns whether the model thinks if a request does not mention thinking.
     pub fn thinks_by_default(&self) -> bool {
         self.kind != ThinkingKind::None && self.default != Some(Level::None)
     }
 
-    /// Whether the model accepts a budget in tokens.
+    /// Returns whether the model accepts a budget in tokens.
     pub fn takes_budgets(&self) -> bool {
         self.kind == ThinkingKind::Budget || self.takes_budget
     }
 
-    /// The rule in Chat Completions.
+    /// Returns the rule for Chat Completions.
     pub fn in_chat(&self) -> Cow<'_, ThinkingRule> {
         match &self.chat_levels {
             None => Cow::Borrowed(self),

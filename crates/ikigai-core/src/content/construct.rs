@@ -1,66 +1,66 @@
-//! Blocks from the parts that each of them needs; the rest are fields to assign.
+//! Constructors for blocks from their required parts; the rest are fields to assign.
 
 use super::{Audio, CacheHint, Document, Image, Other, Source, Text, ThinkingBlock, ToolCall, ToolResult};
 use crate::{Arguments, Content, Dialect, Json, ProviderData};
 
 impl Text {
-    /// A text without citations.
+    /// Creates a text without citations.
     pub fn new(text: impl Into<String>) -> Self {
         Text { text: text.into(), ..Text::default() }
     }
 }
 
 impl Image {
-    /// A picture.
+    /// Creates a picture.
     pub fn new(source: Source) -> Self {
         Image { source, cache: None, provider_data: ProviderData::default() }
     }
 }
 
 impl Document {
-    /// A document without a name.
+    /// Creates a document without a name.
     pub fn new(source: Source) -> Self {
         Document { source, name: None, cache: None, provider_data: ProviderData::default() }
     }
 }
 
 impl Audio {
-    /// A sound.
+    /// Creates a sound.
     pub fn new(source: Source) -> Self {
         Audio { source, cache: None, provider_data: ProviderData::default() }
     }
 }
 
 impl ToolCall {
-    /// A call of a tool.
+    /// Creates a tool call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Arguments>) -> Self {
         ToolCall { id: id.into(), name: name.into(), arguments: arguments.into(), ..ToolCall::default() }
     }
 }
 
 impl ToolResult {
-    /// What a tool answered.
+    /// Creates a successful result of a tool call.
     pub fn new(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         ToolResult { tool_call_id: call_id.into(), content: content.into().0, ..ToolResult::default() }
     }
 }
 
 impl ThinkingBlock {
-    /// Thinking without a signature.
+    /// Creates thinking without a signature.
     pub fn new(text: impl Into<String>) -> Self {
         ThinkingBlock { text: text.into(), ..ThinkingBlock::default() }
     }
 }
 
 impl Other {
-    /// A wire object of one dialect.
+    /// Wraps a wire object of one dialect.
     pub fn new(dialect: Dialect, data: impl Into<Json>) -> Self {
         Other { dialect, data: data.into() }
     }
 }
 
 impl CacheHint {
-    /// A hint that says how long, in the provider's words: `5m`, `1h`.
+    /// Creates a hint with a lifetime, in the provider's notation: `5m`, `1h`.
     pub fn ttl(ttl: impl Into<String>) -> Self {
         CacheHint { ttl: Some(ttl.into()) }
     }

@@ -1,6 +1,6 @@
 //! The kinds of blocks.
 
-/// The kind of a block, as its `type` says.
+/// The kind of a block, named by its `type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each is the block of the same name")]
 #[non_exhaustive]
@@ -18,7 +18,7 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// The kind as it is written in a block's `type`.
+    /// Returns the kind as it is written in a block's `type`.
     pub fn as_str(self) -> &'static str {
         match self {
             BlockKind::Text => "text",

@@ -6,7 +6,7 @@ use super::{Block, text_or_blocks};
 use crate::citation::WIRE;
 use crate::{Arguments, Dialect, FoundSource, Json, Part, ProviderData};
 
-/// A kind of tool that a provider runs by itself.
+/// A kind of tool that a provider runs itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -22,18 +22,18 @@ pub enum ProviderTool {
     FileSearch,
     /// A tool of an MCP server that the provider is connected to.
     Mcp,
-    /// Searches tools.
+    /// Searches for tools.
     ToolSearch,
-    /// Draws.
+    /// Generates images.
     ImageGeneration,
-    /// Any other; the block's `name` has the provider's word.
+    /// Any other tool; the block's `name` has the provider's name for it.
     #[default]
     #[serde(other)]
     Other,
 }
 
 impl ProviderTool {
-    /// The tool's name as it is written in JSON.
+    /// Returns the tool's name as it is written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             ProviderTool::WebSearch => "web_search",
@@ -64,16 +64,16 @@ pub struct ProviderCall {
     /// The provider's id of this call, which the result refers to; empty if the provider gives none.
     #[serde(default)]
     pub id: String,
-    /// Which tool.
+    /// The kind of tool.
     #[serde(default)]
     pub tool: ProviderTool,
     /// The provider's name for it.
     #[serde(default)]
     pub name: String,
-    /// The arguments of the call.
+    /// The call's arguments.
     #[serde(flatten)]
     pub arguments: Arguments,
-    /// Its status, in the provider's words.
+    /// Its status, as the provider reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// The call whose code made this one.
@@ -95,14 +95,14 @@ pub struct ProviderResult {
     /// The id of the call that this answers.
     #[serde(default)]
     pub call_id: String,
-    /// Which tool.
+    /// The kind of tool.
     #[serde(default)]
     pub tool: ProviderTool,
     /// The result: text, pictures, documents. Much of it may be sealed, or not shown at all.
     #[serde(default, deserialize_with = "text_or_blocks", skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "super::TextOrBlocks"))]
     pub content: Vec<Block>,
-    /// What it found.
+    /// The sources it found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<FoundSource>,
     /// Why it failed.
@@ -120,14 +120,14 @@ pub struct ProviderResult {
 pub struct ProviderFailure {
     /// The provider's code, such as `max_uses_exceeded`.
     pub code: String,
-    /// The provider's words.
+    /// The provider's message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
 impl ProviderCall {
-    /// What the call is about, to show to people: the query of a search, the address of a page. `None` if that is not
-    /// known, or not known yet.
+    /// Returns what the call is about, for display: the query of a search, the URL of a page. `None` if that is
+    /// unknown, or not known yet.
     pub fn subject(&self) -> Option<&str> {
         ["query", "queries", "url"].into_iter().find_map(|name| {
             let value = self.arguments.get(name)?;
@@ -137,7 +137,7 @@ impl ProviderCall {
 }
 
 impl Block {
-    /// The whole wire object of a dialect, where this block is one that only its issuer takes back.
+    /// Returns the whole wire object of a dialect, if this is a block that only its issuer takes back.
     pub(crate) fn wire(&self, dialect: Dialect) -> Option<&Json> {
         match self {
             Block::Other(other) => (other.dialect == dialect).then_some(&other.data),
@@ -155,7 +155,7 @@ impl Block {
         }
     }
 
-    /// Whether this is a call of a tool that the provider runs, or its result.
+    /// Returns whether this is a call of a provider-run tool, or its result.
     pub fn is_provider_run(&self) -> bool {
         matches!(self, Block::ProviderCall(_) | Block::ProviderResult(_))
     }

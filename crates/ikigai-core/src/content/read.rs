@@ -1,4 +1,4 @@
-//! Blocks from the format's JSON, in which everything that is carried as raw JSON keeps its spelling.
+//! Reads blocks from the format's JSON; everything that is carried as raw JSON keeps its spelling.
 
 use std::fmt;
 
@@ -109,7 +109,7 @@ impl<'de> Deserialize<'de> for ProviderCall {
     }
 }
 
-/// Reads a list of blocks, or a plain text as one text block.
+/// Reads a list of blocks, or a plain string as one text block.
 pub(crate) fn text_or_blocks<'de, D>(deserializer: D) -> Result<Vec<Block>, D::Error>
 where
     D: Deserializer<'de>,

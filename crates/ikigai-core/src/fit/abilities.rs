@@ -1,7 +1,7 @@
-//! What a dialect can express, as data: one `ABILITIES` for each, in `dialect/<name>/abilities.rs`.
+//! What each dialect can express, as data: one `ABILITIES` per dialect, in `dialect/<name>/abilities.rs`.
 //!
-//! A model's own limits are in [`Rules`](crate::catalog::Rules), a provider's in [`Quirks`](crate::provider::Quirks); these are the wire
-//! format's.
+//! A model's own limits are in [`Rules`](crate::catalog::Rules), and a provider's in
+//! [`Quirks`](crate::provider::Quirks); these are the limits of the wire format.
 
 use super::schema::Subset;
 use crate::{Dialect, Json, Part, ProviderData};
@@ -9,69 +9,69 @@ use crate::{Dialect, Json, Part, ProviderData};
 /// What a dialect can express.
 #[derive(Debug)]
 pub(crate) struct Abilities {
-    /// Which names of tools are taken.
+    /// The accepted names of tools.
     pub(crate) tool_names: NameRule,
-    /// Which ids of calls are taken.
+    /// The accepted ids of calls.
     pub(crate) call_ids: IdRule,
     /// Fields of the request that rely on what the provider has stored.
     pub(crate) stored: &'static [&'static str],
-    /// Fields that nobody misses in another dialect.
+    /// Fields that can be omitted in another dialect without consequences.
     pub(crate) neutral: &'static [Neutral],
     /// Fields of another dialect that mean the same here.
     pub(crate) shared: &'static [Shared],
-    /// The greatest temperature.
+    /// The maximum temperature.
     pub(crate) greatest_temperature: f64,
-    /// The least `top_p` that is taken while a model thinks that takes no sampling then.
+    /// The minimum `top_p` that is accepted during thinking by a model that otherwise accepts no sampling then.
     pub(crate) least_top_p_beside_thinking: f64,
-    /// There is a `top_k`. Where there is none, a provider may still understand it.
+    /// There is a `top_k`. If there is none, a provider may still support it.
     pub(crate) top_k: Support,
     /// There are penalties.
     pub(crate) penalties: Support,
-    /// The seeds that are taken.
+    /// The accepted seeds.
     pub(crate) seed: Seeds,
-    /// The stop texts that are taken.
+    /// The accepted stop sequences.
     pub(crate) stop: Stops,
     /// Whether a request must have an output limit.
     pub(crate) output_limit: OutputLimit,
-    /// The least output limit.
+    /// The minimum output limit.
     pub(crate) least_output: i64,
     /// Several calls at once can be forbidden.
     pub(crate) parallel_tool_calls: Support,
-    /// A tool choice holds for the dialect's own tools too, not for functions alone.
+    /// A tool choice also applies to the dialect's own tools, not only to functions.
     pub(crate) choice_of_own_tools: Support,
-    /// Tools that the model is held to.
+    /// Whether tools can be strict.
     pub(crate) strict_tools: StrictTools,
     /// JSON without a schema.
     pub(crate) json_mode: JsonMode,
-    /// JSON by a schema.
+    /// JSON that follows a schema.
     pub(crate) schema_format: SchemaFormat,
-    /// How thinking is asked for.
+    /// How a request asks for thinking.
     pub(crate) thinking: ThinkingWire,
-    /// How a model's thinking goes back to it.
+    /// How a model's thinking is sent back to it.
     pub(crate) thinking_back: ThinkingBack,
-    /// State can stand on a message, not only on its blocks.
+    /// State can be on a message, not only on its blocks.
     pub(crate) message_state: Support,
-    /// Where system messages can stand in a conversation.
+    /// Where system messages are allowed in a conversation.
     pub(crate) system_messages: SystemMessages,
     /// Who must speak first.
     pub(crate) beginning: Beginning,
-    /// What is taken of an answer that the caller has begun.
+    /// What is accepted of an answer that the caller has begun.
     pub(crate) prefill: Prefill,
-    /// The longest cache key, in characters; `None`: there are no keys.
+    /// The longest cache key, in characters; `None` if there are no keys.
     pub(crate) longest_cache_key: Option<usize>,
-    /// How long the whole prompt may be cached; `None`: that cannot be asked for.
+    /// How long the whole prompt may be cached; `None` if that cannot be requested.
     pub(crate) automatic_cache: Option<AutomaticCache>,
-    /// Marks for the cache on single parts.
+    /// Cache marks on single parts.
     pub(crate) cache_marks: CacheMarks,
 }
 
-/// A field that changes nothing where it is left out: a default, or something that clients get all the same.
+/// A field whose omission changes nothing: a default, or something that clients get anyway.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Neutral {
     pub(crate) name: &'static str,
-    /// The JSON with which it changes nothing; `None`: any.
+    /// The JSON value for which it changes nothing; `None` for any value.
     pub(crate) value: Option<&'static str>,
-    /// Where that holds; `None`: everywhere.
+    /// Where that applies; `None` for everywhere.
     pub(crate) within: Option<Within>,
 }
 
@@ -99,16 +99,16 @@ impl Neutral {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shared {
     pub(crate) of: Dialect,
-    /// What it is called there.
+    /// Its name there.
     pub(crate) name: &'static str,
-    /// Where it goes here. What stands there already stays.
+    /// Its name here. An existing field of that name takes precedence.
     pub(crate) here: &'static str,
     pub(crate) within: Within,
-    /// The texts that are taken here; empty: whatever it says.
+    /// The strings that are accepted here; empty for any value.
     pub(crate) values: &'static [&'static str],
 }
 
-/// Where a field stands.
+/// Where a field is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Within {
     Request,
@@ -118,7 +118,7 @@ pub(crate) enum Within {
 }
 
 impl Shared {
-    /// What the other dialect says there, if `own` takes that.
+    /// Returns the other dialect's value, if `own` accepts it.
     pub(crate) fn value<'d>(&self, own: Dialect, data: &'d ProviderData) -> Option<&'d Json> {
         if data.part(own, Part::Extra).get(self.here).is_some() {
             return None;
@@ -130,7 +130,7 @@ impl Shared {
     }
 }
 
-/// Whether something can be said at all.
+/// Whether something can be expressed at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Support {
     Taken,
@@ -143,11 +143,11 @@ impl Support {
     }
 }
 
-/// Which names are taken: ASCII letters, digits, `_`, `-` and some more.
+/// The accepted names: ASCII letters, digits, `_`, `-` and some more.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NameRule {
     pub(crate) longest: usize,
-    /// Further characters, which cannot be the first.
+    /// Additional characters, which cannot be the first.
     pub(crate) also: &'static str,
     pub(crate) first: FirstCharacter,
 }
@@ -161,7 +161,7 @@ pub(crate) enum FirstCharacter {
     Letter,
 }
 
-/// Which ids of calls are taken.
+/// The accepted ids of calls.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IdRule {
     pub(crate) longest: usize,
@@ -179,14 +179,14 @@ pub(crate) enum IdCharacters {
     Word,
 }
 
-/// Whether an id may stand for two calls of one conversation.
+/// Whether an id may be used for two calls of one conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeats {
     Taken,
     Refused,
 }
 
-/// The seeds that are taken.
+/// The accepted seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seeds {
     None,
@@ -194,12 +194,12 @@ pub(crate) enum Seeds {
     Bits64,
 }
 
-/// The stop texts that are taken.
+/// The accepted stop sequences.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stops {
-    /// How many; 0: there are no stop texts.
+    /// The maximum number; 0 if there are no stop sequences.
     pub(crate) most: usize,
-    /// Whether one of nothing but blanks is taken.
+    /// Whether a blank one is accepted.
     pub(crate) blank: Support,
 }
 
@@ -208,28 +208,28 @@ pub(crate) struct Stops {
 pub(crate) enum OutputLimit {
     Optional,
     Required,
-    /// Optional; a thinking budget is spent out of it.
+    /// Optional; a thinking budget is taken out of it.
     AboveBudget,
 }
 
-/// Tools that the model is held to.
+/// Whether tools can be strict.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum StrictTools {
-    /// Not tool by tool.
+    /// Not for single tools.
     Missing,
-    /// If the schema is of a subset.
+    /// If the schema is in a subset.
     Flag {
         subset: Subset,
-        /// What a tool is that says nothing.
+        /// The default for a tool.
         unsaid: Unsaid,
     },
 }
 
-/// What a tool is that does not say whether it is strict.
+/// Whether a tool is strict by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unsaid {
     Lenient,
-    /// Strict if the server finds that it can be.
+    /// Strict if the server finds that possible.
     Strict,
 }
 
@@ -237,85 +237,85 @@ pub(crate) enum Unsaid {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JsonMode {
     Taken,
-    /// If the prompt has the word JSON in it.
+    /// If the prompt contains the word JSON.
     NeedsTheWord,
     Missing,
 }
 
-/// JSON by a schema.
+/// JSON that follows a schema.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SchemaFormat {
     /// The schema has a name and a description.
     pub(crate) labels: Support,
-    /// The subset that schemas must be of.
+    /// The subset in which schemas must be.
     pub(crate) subset: Subset,
     pub(crate) strict: FormatStrict,
-    /// Beside the beginning of an answer.
+    /// Accepted together with the beginning of an answer.
     pub(crate) beside_prefill: Support,
-    /// It is taken beside documents whose citations are switched on.
+    /// Accepted together with documents whose citations are switched on.
     pub(crate) beside_citations: Support,
 }
 
-/// Whether the model is held to the schema of an answer.
+/// Whether the model must follow the schema of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FormatStrict {
-    /// As the request says; then the schema must be of the subset.
+    /// If the request says so; then the schema must be in the subset.
     Said,
-    /// Always, to any schema.
+    /// Always, for any schema.
     Always,
-    /// Always, so that every schema must be of the subset.
+    /// Always, so every schema must be in the subset.
     AlwaysOfSubset,
 }
 
-/// How thinking is asked for.
+/// How a request asks for thinking.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThinkingWire {
     pub(crate) asked_by: AskedBy,
-    /// A forced tool beside a budget.
+    /// A forced tool together with a budget.
     pub(crate) forced_tool_beside_budget: Support,
     /// A budget in a tool turn that did not begin with signed thinking.
     pub(crate) budget_in_unsigned_turn: Support,
-    /// Models may have fewer levels here, and no tools beside an effort (Chat Completions).
+    /// Models may have fewer levels here, and no tools together with an effort (Chat Completions).
     pub(crate) restricted: Restricted,
 }
 
-/// By which words thinking is asked for.
+/// The parameter that asks for thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AskedBy {
-    /// A budget, or a word for models that choose how much they think, with an effort beside it (Anthropic).
+    /// A budget, or a keyword for models that decide how much they think, along with an effort (Anthropic).
     BudgetOrAdaptive,
     /// A budget or a level (Gemini).
     BudgetOrLevel,
     /// An effort.
     Effort,
-    /// As the provider's quirk says.
+    /// Determined by the provider's quirk.
     Quirk,
-    /// As the model's [`ConverseFields`](crate::catalog::ConverseFields) say. What else a model takes is then read from
-    /// them, too.
+    /// Determined by the model's [`ConverseFields`](crate::catalog::ConverseFields), which then also determine what
+    /// else the model accepts.
     ConverseFields,
 }
 
-/// Whether what a model takes in Chat Completions alone holds here.
+/// Whether restrictions of a model that apply only in Chat Completions apply here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Restricted {
     No,
     AsInChat,
 }
 
-/// How a model's thinking goes back to it.
+/// How a model's thinking is sent back to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ThinkingBack {
-    /// With the seal that it came with.
+    /// With its original seal.
     Sealed,
-    /// As text, where the provider wants it.
+    /// As text, if the provider wants it.
     Text,
 }
 
-/// Where system messages can stand in a conversation.
+/// Where system messages are allowed in a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SystemMessages {
     Anywhere,
-    /// After something that the user said or a tool answered.
+    /// After a user message or a tool result.
     AfterUser,
     Nowhere,
 }
@@ -327,7 +327,7 @@ pub(crate) enum Beginning {
     User,
 }
 
-/// What is taken of an answer that the caller has begun.
+/// What is accepted of an answer that the caller has begun.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Prefill {
     /// Blanks at its end.
@@ -339,7 +339,7 @@ pub(crate) struct Prefill {
 /// How long the whole prompt may be cached.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AutomaticCache {
-    /// It must be one of these, or unsaid.
+    /// The lifetime must be one of these, or absent.
     pub(crate) ttls: &'static [&'static str],
     pub(crate) taken: AutomaticTaken,
 }
@@ -349,30 +349,30 @@ pub(crate) struct AutomaticCache {
 pub(crate) enum AutomaticTaken {
     /// Always; it is one of the marks.
     AsMark,
-    /// Prompts are cached anyway. For how long can be said to models that take marks.
+    /// Prompts are cached anyway. The lifetime can be set for models that accept marks.
     Ttl,
 }
 
-/// Marks for the cache on single parts.
+/// Cache marks on single parts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CacheMarks {
     Never,
     Always(MarkRule),
-    /// For models that take them.
+    /// For models that accept them.
     Model(MarkRule),
-    /// For providers that understand them, else for models that take them.
+    /// For providers that support them, otherwise for models that accept them.
     ProviderOrModel {
         provider: MarkRule,
         model: MarkRule,
     },
 }
 
-/// Where marks for the cache can stand.
+/// Where cache marks are allowed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MarkRule {
     pub(crate) most: usize,
     pub(crate) tools: Support,
-    /// On what the model said, on calls and on results.
+    /// On assistant messages, calls and results.
     pub(crate) turns: Support,
     pub(crate) inside_results: Support,
     pub(crate) ttl: MarkTtl,
@@ -383,6 +383,6 @@ pub(crate) struct MarkRule {
 pub(crate) enum MarkTtl {
     Unsaid,
     Any,
-    /// `5m` or `1h`, and the longer ones first.
+    /// `5m` or `1h`, the longer ones first.
     LongFirst,
 }

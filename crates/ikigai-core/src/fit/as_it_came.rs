@@ -1,4 +1,4 @@
-//! A request that goes back to the model and the dialect that it was written for: nothing of it is changed.
+//! A request that goes back to the model and the dialect that it was written for: nothing in it is changed.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::wire::ToolNames;
 use crate::{Error, Fields, OutputFormat};
 
 impl<'a> Fitting<'a> {
-    /// Nothing is fitted but what belongs to others: their state, their blocks, their tools.
+    /// Leaves everything unchanged except what belongs to others: their state, their blocks, their tools.
     pub(super) fn unfitted(mut self) -> Result<Fitted<'a>, Error> {
         let request = self.request;
         let conversation = self.conversation(None);
@@ -65,8 +65,8 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// What the wish to think would become, for a request whose shape may still say it. `broken`: thinking was left out
-    /// that the tool turn must begin with.
+    /// Returns what the thinking settings become, for a request whose shape may still express them. `broken`: thinking
+    /// was left out with which the tool turn must begin.
     fn thinking_as_it_came(&mut self, tools: &[FittedTool<'_>], broken: bool) -> Result<FittedThinking, Error> {
         let before = std::mem::take(&mut self.losses);
         let obstacles = Obstacles { unsigned_tool_turn: broken, prefill: false };

@@ -1,4 +1,4 @@
-//! Tools that the provider runs: which of them the target has, and what asks for them.
+//! Requests for provider-run tools: which of them the target has, and how to ask for them.
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ use crate::dialect::hosted::{self, Asked, Company};
 use crate::wire::Target;
 use crate::{Block, BuiltIn, Dialect, Json, Loss, LossCode, Other, OutputFormat, Part, Request, Role, Tool};
 
-/// The request with everything that asks for the provider's tools in the words of one dialect, which the rest of the way
-/// then treats as its own.
+/// Writes all requests for provider-run tools in the terms of one dialect; everything after this treats them as the
+/// dialect's own.
 pub(crate) fn ask<'a>(
     request: Cow<'a, Request>,
     target: &Target<'_>,
@@ -34,7 +34,7 @@ pub(crate) fn ask<'a>(
         };
         let place = Place::Tool(index).to_string();
         let mut lose = |code, why: String| losses.push(Loss::new(code, built_in.tool().as_str(), place.clone(), why));
-        // As it came, for who it was written for.
+        // Unchanged, for the dialect it was written for.
         if let Some(entry) = hosted::as_it_came(&built_in, dialect) {
             let Asked { tool, top, .. } = hosted::placed(entry, dialect);
             tools.extend(tool.map(|entry| own(dialect, entry)));
@@ -83,7 +83,7 @@ fn own(dialect: Dialect, data: Json) -> Tool {
     Tool::other(Other { dialect, data })
 }
 
-/// Why the target takes none of its tools in this request.
+/// Returns why the target accepts none of its tools in this request.
 fn conflict(request: &Request, target: &Target<'_>, dialect: Dialect) -> Option<&'static str> {
     if dialect != Dialect::Gemini || target.rules.mixed_tools {
         return None;
@@ -95,7 +95,7 @@ fn conflict(request: &Request, target: &Target<'_>, dialect: Dialect) -> Option<
     formatted.then_some("this model takes no tools of the provider with a format of the answer; it is left out")
 }
 
-/// Tells which options only another dialect knows.
+/// Reports the options that only another dialect has.
 fn note_unknown(tool: &BuiltIn, dialect: Dialect, lose: &mut impl FnMut(LossCode, String)) {
     for (name, extra) in tool.provider_data().parts(Part::Extra).filter(|(name, _)| *name != dialect.as_str()) {
         let names: Vec<&str> = extra.names().collect();

@@ -1,4 +1,4 @@
-//! Cache keys, and marks for the cache on single parts.
+//! Cache keys, and cache marks on single parts.
 
 use std::borrow::Cow;
 
@@ -7,20 +7,20 @@ use super::ids::fnv;
 use super::{Fitting, Place, converse};
 use crate::{Block, CacheHint, Loss, LossCode, Role, Tool};
 
-/// Said where a prompt is cached only if that is asked for.
+/// The reason given if prompts are cached only on request.
 const NOT_CACHED: &str = "this model is not known to cache them on request; the hints are left out";
 
-/// What becomes of the cache hints of a request.
+/// The cache marks that a request sends.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Marks {
-    /// All go on the wire as they are.
+    /// All hints, unchanged.
     AsAsked,
-    /// Only these few.
+    /// Only these.
     Chosen(Vec<(Place, CacheHint)>),
 }
 
 impl Marks {
-    /// The mark of one place, which asked for `hint`.
+    /// Returns the mark for one place, whose hint is `hint`.
     pub(crate) fn at<'m>(&'m self, place: Place, hint: Option<&'m CacheHint>) -> Option<&'m CacheHint> {
         match self {
             Marks::AsAsked => hint,
@@ -28,7 +28,7 @@ impl Marks {
         }
     }
 
-    /// Whether a request has marks.
+    /// Returns whether a request has marks.
     pub(crate) fn any(&self) -> bool {
         match self {
             Marks::AsAsked => false,
@@ -37,16 +37,16 @@ impl Marks {
     }
 }
 
-/// A hint that was found.
+/// A hint found in the request.
 struct Found<'a> {
     place: Place,
     hint: &'a CacheHint,
-    /// A mark can stand there.
+    /// A mark is allowed here.
     fits: bool,
 }
 
 impl<'a> Fitting<'a> {
-    /// The key of the prompt cache.
+    /// Returns the key of the prompt cache.
     pub(super) fn cache_key(&mut self) -> Option<Cow<'a, str>> {
         let key = self.request.cache.as_ref()?.key.as_deref()?;
         let Some(longest) = self.abilities.longest_cache_key else {
@@ -63,7 +63,7 @@ impl<'a> Fitting<'a> {
         Some(Cow::Owned(format!("{begin}-{:016x}", fnv(key))))
     }
 
-    /// The hint for the whole prompt.
+    /// Returns the hint for the whole prompt.
     pub(super) fn automatic_cache(&mut self, marks: &Marks) -> Option<CacheHint> {
         let hint = self.request.cache.as_ref()?.automatic.as_ref()?;
         let place = "cache.automatic";
@@ -99,7 +99,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// Whether the model takes marks at all, where a prompt is cached only if that is asked for.
+    /// Returns whether the model accepts marks at all, if prompts are cached only on request.
     fn takes_marks(&self) -> bool {
         !matches!(self.abilities.cache_marks, CacheMarks::Model(_)) || self.rules.cache_breakpoints
     }
@@ -149,7 +149,7 @@ impl<'a> Fitting<'a> {
         Marks::Chosen(chosen)
     }
 
-    /// Every hint of the request in the order of the prompt, and how many marks there are already.
+    /// Returns all hints of the request in the order of the prompt, and the number of existing marks.
     fn hints(&self, rule: Option<MarkRule>) -> (Vec<Found<'a>>, usize) {
         let request = self.request;
         let takes_automatic =
@@ -203,7 +203,7 @@ impl<'a> Fitting<'a> {
         (found, fixed)
     }
 
-    /// Tells once for each part of the request that hints on it are not sent.
+    /// Reports once for each part of the request that its hints are not sent.
     fn note_hints(&mut self, found: &[Found<'_>]) {
         let part = |place: Place| match place {
             Place::Tool(_) => "tools",
@@ -225,7 +225,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// The hint with a lifetime that is taken: `5m` or `1h`, and no `1h` behind a shorter one.
+    /// Returns the hint with an accepted lifetime: `5m` or `1h`, and no `1h` after a shorter one.
     fn lifetime(&mut self, hint: &CacheHint, place: &str, has_short: &mut bool) -> CacheHint {
         let why = match hint.ttl.as_deref() {
             Some("1h") if *has_short => {
@@ -244,7 +244,7 @@ impl<'a> Fitting<'a> {
     }
 }
 
-/// Which of the hints are kept when there is room for so many.
+/// Returns which of the hints are kept if there is room for only this many.
 fn newest(found: &[&Found<'_>], mut room: usize) -> Vec<bool> {
     if found.len() <= room {
         return vec![true; found.len()];

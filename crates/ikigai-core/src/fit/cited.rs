@@ -1,15 +1,15 @@
-//! Citations of the caller's own documents, where they exclude a format of the answer.
+//! Citations of the caller's own documents, if they conflict with the output format.
 
 use std::borrow::Cow;
 
 use super::Place;
 use crate::{Block, Dialect, Json, Loss, LossCode, OutputFormat, Part, Request};
 
-/// What switches the citations of a document on.
+/// The field that switches on the citations of a document.
 const CITATIONS: &str = "citations";
 
-/// The request without citations of its documents, where the target refuses them beside a format of the answer. A request
-/// that goes back as it came is left alone.
+/// Removes the citations of a request's documents if the target refuses them together with an output format. A request
+/// that goes back as received is left unchanged.
 pub(crate) fn settle<'a>(request: Cow<'a, Request>, dialect: Dialect, losses: &mut Vec<Loss>) -> Cow<'a, Request> {
     let formatted = matches!(request.output_format, Some(OutputFormat::JsonSchema(_)));
     let as_it_came =

@@ -1,4 +1,4 @@
-//! What models accept over Amazon's Converse, which serves those of every maker: a model's [`ConverseFields`] say it.
+//! What models accept through Amazon's Converse, which serves those of every maker, according to [`ConverseFields`].
 
 use super::abilities::{AskedBy, IdCharacters, IdRule, MarkRule, Support};
 use super::sampling::Sampled;
@@ -7,21 +7,21 @@ use crate::catalog::{ConverseFields, ForcedTools, Rules, StateScope};
 use crate::thinking::ThinkingSetting;
 use crate::{Level, Loss, LossCode};
 
-/// The rules of a model over Converse.
+/// Returns the rules for a model when it is reached through Converse.
 pub(super) fn rules(rules: &Rules) -> Rules {
     Rules {
-        // Few models let themselves be forced; the others refuse the request.
+        // Few models accept a forced tool; the others refuse the request.
         forced_tools: if takes_choice(rules) { rules.forced_tools } else { ForcedTools::Refused },
-        // Models of many makers stand here side by side: one that does not think refuses another's thinking.
+        // Converse serves models of many makers: one that does not think refuses another's thinking.
         bound_state: StateScope::Model,
-        // A strict tool is refused by models that do not know it.
+        // Models that do not support strict tools refuse them.
         strict_tools: rules.strict_tools && rules.converse != ConverseFields::Nothing,
         cache_breakpoints: matches!(rules.converse, ConverseFields::Anthropic | ConverseFields::Nova),
         ..rules.clone()
     }
 }
 
-/// Whether a model takes a choice among its tools.
+/// Returns whether a model accepts a tool choice.
 pub(super) fn takes_choice(rules: &Rules) -> bool {
     match rules.converse {
         ConverseFields::Anthropic | ConverseFields::Nova => true,
@@ -29,7 +29,7 @@ pub(super) fn takes_choice(rules: &Rules) -> bool {
     }
 }
 
-/// Whether there is a name for a model's `top_k`.
+/// Returns whether a model has a field for `top_k`.
 pub(super) fn takes_top_k(rules: &Rules) -> bool {
     match rules.converse {
         ConverseFields::Anthropic | ConverseFields::Nova => true,
@@ -37,7 +37,7 @@ pub(super) fn takes_top_k(rules: &Rules) -> bool {
     }
 }
 
-/// Which ids of calls a model takes. Those of some makers have dots and colons in them, and are wanted back so.
+/// Returns the ids of calls that a model accepts. Some makers' ids contain dots and colons; they come back unchanged.
 pub(super) fn call_ids(rule: IdRule, rules: &Rules) -> IdRule {
     match rules.converse {
         ConverseFields::Anthropic | ConverseFields::Nova => rule,
@@ -47,7 +47,7 @@ pub(super) fn call_ids(rule: IdRule, rules: &Rules) -> IdRule {
     }
 }
 
-/// Where a model takes marks for the cache.
+/// Returns where a model accepts cache marks.
 pub(super) fn marks(rule: MarkRule, rules: &Rules) -> MarkRule {
     match rules.converse {
         ConverseFields::Nova => MarkRule { tools: Support::Missing, ..rule },
@@ -59,12 +59,12 @@ pub(super) fn marks(rule: MarkRule, rules: &Rules) -> MarkRule {
 }
 
 impl Fitting<'_> {
-    /// Whether what a model takes is read from its [`ConverseFields`].
+    /// Returns whether [`ConverseFields`] determine what a model accepts.
     pub(super) fn goes_by_converse_fields(&self) -> bool {
         self.abilities.thinking.asked_by == AskedBy::ConverseFields
     }
 
-    /// Nova refuses to be steered otherwise beside its highest effort.
+    /// Drops settings that Nova refuses together with its highest effort.
     pub(super) fn beside_highest_effort(&mut self, thinking: &mut FittedThinking, sampled: &mut Sampled) {
         let highest = thinking.setting == ThinkingSetting::Level(Level::High);
         if self.rules.converse != ConverseFields::Nova || !highest {

@@ -1,4 +1,4 @@
-//! What other dialects and other providers left in a request, which stays behind.
+//! Data that other dialects and other providers left in a request, which is not sent.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -10,7 +10,7 @@ use crate::dialect::hosted;
 use crate::{Block, Dialect, Fields, Json, Loss, LossCode, Other, Part, ProviderData, Text};
 
 impl Fitting<'_> {
-    /// The fields of the request that another dialect left and this one has too. The others are noted.
+    /// Returns the fields of the request that another dialect left and that this one also has. The others are reported.
     pub(super) fn shared_fields(&mut self) -> Fields {
         let data = &self.request.provider_data;
         self.foreign_fields_within(Within::Request, data, "provider_data");
@@ -21,7 +21,7 @@ impl Fitting<'_> {
         fields
     }
 
-    /// The fields of other dialects in one place that this one has too.
+    /// Returns the fields of other dialects in one place that this one also has.
     fn shared<'d>(
         &self,
         within: Within,
@@ -32,13 +32,13 @@ impl Fitting<'_> {
         here.filter_map(move |shared| Some((shared, shared.value(dialect, data)?)))
     }
 
-    /// Notes the wire fields that only other dialects know, once for each place: those that are lost, and those that
-    /// nobody misses.
+    /// Reports the wire fields that only other dialects have, once for each place: those that are lost, and those that
+    /// can be omitted without consequences.
     pub(super) fn foreign_fields(&mut self, data: &ProviderData, place: impl Display) {
         self.foreign_fields_within(Within::Elsewhere, data, place);
     }
 
-    /// As [`foreign_fields`](Self::foreign_fields), where some mean the same in both dialects, or nothing.
+    /// Like [`foreign_fields`](Self::foreign_fields), if some mean the same in both dialects, or nothing.
     pub(super) fn foreign_fields_within(&mut self, within: Within, data: &ProviderData, place: impl Display) {
         let shared: Vec<_> = self.shared(within, data).map(|(shared, _)| (shared.of.as_str(), shared.name)).collect();
         let (mut lost, mut idle) = (Vec::new(), Vec::new());
@@ -65,7 +65,7 @@ impl Fitting<'_> {
         }
     }
 
-    /// Whether the target may read the state in a place, with a loss if state stays behind there.
+    /// Returns whether the target may read the state in a place, with a loss if state is left out there.
     pub(super) fn state(&mut self, data: &ProviderData, place: impl Display, issuer: Issuer) -> StateUse {
         let is_own = issuer.is_own();
         let mut left: Vec<&str> = foreign_state(data, self.dialect).collect();
@@ -84,8 +84,8 @@ impl Fitting<'_> {
         if is_own { StateUse::Own } else { StateUse::Foreign }
     }
 
-    /// A call of a tool that the provider ran, or its result: the wire object as it came, for who issued it; a loss for
-    /// everybody else.
+    /// A call of a provider-run tool, or its result: the unchanged wire object for its issuer; a loss for any other
+    /// target.
     pub(super) fn provider_run<'b>(&mut self, block: &Block, place: Place, issuer: Issuer) -> Option<FittedBlock<'b>> {
         if issuer != Issuer::OtherProvider
             && let Some(data) = block.wire(self.dialect)
@@ -100,7 +100,7 @@ impl Fitting<'_> {
         None
     }
 
-    /// A text with the citations that go back to who issued them; a note for everybody else, who gets the text alone.
+    /// Returns a text with the citations that go back to their issuer; other targets get only the text, and a note.
     pub(super) fn cited<'b>(&mut self, block: &'b Block, text: &Text, place: Place, state: StateUse) -> Cow<'b, Block> {
         let own = (state == StateUse::Own).then(|| hosted::with_own_citations(text, self.dialect, self.spelling));
         if let Some(own) = own.flatten() {
@@ -108,11 +108,11 @@ impl Fitting<'_> {
         }
         let why = "citations go back only to their own provider, and not to every one; the text is sent without them";
         self.losses.push(Loss::info(LossCode::NotInDialect, "citations", place.to_string(), why));
-        // They stay on it: a text that was cut for them is not joined to its neighbours by a blank line.
+        // They stay on it: a text that was split for its citations is not joined to its neighbours with a blank line.
         Cow::Borrowed(block)
     }
 
-    /// Whether an `other` block is one that the target knows; a loss if it is not.
+    /// Returns whether the target accepts an `other` block; reports a loss if it does not.
     pub(super) fn knows(&mut self, other: &Other, place: impl Display, issuer: Issuer) -> bool {
         let why = if other.dialect != self.dialect {
             format!("a block that only {} has; it is left out", other.dialect)
@@ -126,23 +126,23 @@ impl Fitting<'_> {
     }
 }
 
-/// A list that holds nothing, as clients send them for what they do not use.
+/// Returns whether a list is empty: clients send such lists for things they do not use.
 fn is_empty_list(value: &Json) -> bool {
     value.value().as_array().is_some_and(Vec::is_empty)
 }
 
-/// Whether there is more than the id of an item, which nobody wants back without the rest.
+/// Returns whether there is more than the id of an item, which is useless without the rest.
 fn has_state(state: &Fields) -> bool {
     state.names().any(|name| name != "id")
 }
 
-/// The other dialects that left state.
+/// Returns the other dialects that left state.
 fn foreign_state(data: &ProviderData, own: Dialect) -> impl Iterator<Item = &str> {
     let states = data.parts(Part::State).filter(move |(name, state)| *name != own.as_str() && has_state(state));
     states.map(|(name, _)| name)
 }
 
-/// Whether another dialect left anything at all.
+/// Returns whether another dialect left anything at all.
 pub(super) fn is_foreign(data: &ProviderData, own: Dialect) -> bool {
     let parts = [Part::State, Part::Extra, Part::Answer, Part::Shape];
     parts.into_iter().any(|part| data.parts(part).any(|(name, _)| name != own.as_str()))

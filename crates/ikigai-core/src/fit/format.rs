@@ -1,4 +1,4 @@
-//! The form of the answer.
+//! The output format.
 
 use std::borrow::Cow;
 
@@ -7,14 +7,14 @@ use super::schema::Parsed;
 use super::{FittedFormat, Fitting};
 use crate::{Block, Error, JsonSchemaFormat, Loss, LossCode, OutputFormat, Tool};
 
-/// A schema that has no name and needs one.
+/// The name of a schema that has none but needs one.
 const UNNAMED: &str = "answer";
 const LONGEST_NAME: usize = 64;
 
 const PLACE: &str = "output_format";
 const SCHEMA: &str = "output_format.json_schema.schema";
 
-/// The form of the answer, and what the system prompt must say because there is no field for it.
+/// The output format, and what must be said in the system prompt because there is no field for it.
 #[derive(Debug, Default)]
 pub(super) struct Format<'a> {
     pub(super) format: Option<FittedFormat<'a>>,
@@ -22,14 +22,14 @@ pub(super) struct Format<'a> {
 }
 
 impl<'a> Fitting<'a> {
-    /// The form of the answer, as far as the model can be held to it.
+    /// Returns the output format, as far as the model can be held to it.
     pub(super) fn format(&mut self) -> Result<Format<'a>, Error> {
         let request = self.request;
         let Some(format) = &request.output_format else { return Ok(Format::default()) };
         if let OutputFormat::JsonSchema(format) = format {
             self.foreign_fields(&format.provider_data, PLACE);
         }
-        // Nothing is fitted to a form beside functions where the model takes only one of the two.
+        // No format is sent together with functions if the model accepts only one of the two.
         let has_functions = request.tools.iter().any(|tool| matches!(tool, Tool::Function(_)));
         let excluded = has_functions && !self.rules.tools_with_structured_output;
         match format {
@@ -115,10 +115,10 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// JSON, with the schema in the prompt.
+    /// Requests JSON, with the schema in the prompt.
     fn without_schema(&mut self, format: &JsonSchemaFormat, code: LossCode, why: &str) -> Format<'a> {
         let json = match self.abilities.json_mode {
-            // The prompt speaks of JSON then.
+            // The prompt then mentions JSON.
             JsonMode::Taken | JsonMode::NeedsTheWord => Some(FittedFormat::Json),
             JsonMode::Missing => None,
         };
@@ -141,7 +141,7 @@ impl<'a> Fitting<'a> {
         "Answer with one valid JSON value and nothing else.".to_owned()
     }
 
-    /// The name and the description of a schema.
+    /// Returns the name and the description of a schema.
     fn labels(&mut self, format: &'a JsonSchemaFormat) -> (Option<Cow<'a, str>>, Option<&'a str>) {
         if self.abilities.schema_format.labels.is_taken() {
             return (Some(self.schema_name(format)), format.description.as_deref());
@@ -158,7 +158,7 @@ impl<'a> Fitting<'a> {
         (None, None)
     }
 
-    /// A name is needed, and only some characters are taken.
+    /// Returns a name, which is required, with only the characters that are accepted.
     fn schema_name(&mut self, format: &'a JsonSchemaFormat) -> Cow<'a, str> {
         let Some(name) = format.name.as_deref().filter(|name| !name.is_empty()) else { return UNNAMED.into() };
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');

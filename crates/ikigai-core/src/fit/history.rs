@@ -10,12 +10,12 @@ use super::{FittedBlock, FittedMessage, Fitting, Place, Spelling, StateUse, With
 use crate::provider::{ReasoningField, ReplayReasoning};
 use crate::{Block, Loss, LossCode, Message, Part, ProviderData, Role, Text, ThinkingBlock, Tool};
 
-/// What is said when a conversation may not end with the assistant.
+/// Added if a conversation may not end with the assistant.
 const GO_ON: &str = "Continue.";
-/// What stands where the user should have begun.
+/// Added where the user should have begun.
 const BEGIN: &str = "(begin)";
 
-/// A message of ours, which nobody wrote.
+/// An empty message, for those that are added here.
 static OURS: Message = Message {
     role: Role::User,
     content: Vec::new(),
@@ -31,12 +31,12 @@ static OURS: Message = Message {
 pub(super) struct Conversation<'a> {
     pub(super) system: Vec<FittedBlock<'a>>,
     pub(super) messages: Vec<FittedMessage<'a>>,
-    /// Thinking was left out that its model would want back.
+    /// Thinking was left out that its model expects back.
     pub(super) lost_thinking: bool,
 }
 
 impl<'a> Fitting<'a> {
-    /// The system prompt and the messages; `note` is said in the system prompt.
+    /// Returns the system prompt and the messages; `note` is added to the system prompt.
     pub(super) fn conversation(&mut self, note: Option<String>) -> Conversation<'a> {
         let request = self.request;
         let mut done = Conversation::default();
@@ -148,7 +148,7 @@ impl<'a> Fitting<'a> {
         Some(FittedBlock { block, place, state })
     }
 
-    /// A call or a result with the name and the id that are sent.
+    /// Returns a call or a result with the name and the id that are sent.
     fn renamed(&mut self, block: &'a Block) -> Cow<'a, Block> {
         match block {
             Block::ToolCall(call) => {
@@ -186,7 +186,7 @@ impl<'a> Fitting<'a> {
             let why = format!("{changes} ids are not of the form that is taken here; others are sent");
             self.losses.push(Loss::info(LossCode::Renamed, "tool_call", "messages", why));
         }
-        // Those of the tools are told with the tools.
+        // Names of offered tools are reported with the tools.
         let offered: HashSet<&str> = self.request.tools.iter().filter_map(Tool::name).collect();
         let told = offered.iter().filter(|name| self.names.changes(name)).count();
         let only_called = self.names.changes_in_all().saturating_sub(told);
@@ -196,7 +196,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// Thinking goes back only to who made it, and only if it is wanted.
+    /// Returns whether thinking goes back: only to its issuer, and only if it is wanted.
     fn thinking_goes_back(&mut self, thinking: &ThinkingBlock, place: Place, issuer: Issuer, in_loop: bool) -> bool {
         let data = &thinking.provider_data;
         let from_elsewhere = is_foreign(data, self.dialect);
@@ -226,7 +226,7 @@ impl<'a> Fitting<'a> {
                     "this provider does not accept thinking back; it is left out",
                 ))
             }
-            // What came unsealed from the target itself may go back so.
+            // Thinking that the target itself sent unsealed may go back unsealed.
             ThinkingBack::Sealed => {
                 let goes = issuer == Issuer::Target || !data.part(self.dialect, Part::State).is_empty();
                 (!goes).then_some((
@@ -244,7 +244,7 @@ impl<'a> Fitting<'a> {
         false
     }
 
-    /// How many system messages before anything else are the system prompt.
+    /// Returns how many leading system messages belong to the system prompt.
     fn leading_system_messages(&self) -> usize {
         let stay = self.rules.system_messages && self.abilities.system_messages == SystemMessages::Anywhere;
         if stay || self.spelling == Spelling::AsItCame {
@@ -253,7 +253,7 @@ impl<'a> Fitting<'a> {
         self.request.messages.iter().take_while(|message| message.role == Role::System).count()
     }
 
-    /// For each message whether results of tools come behind it, before the model speaks again; where that matters.
+    /// Returns whether tool results follow each message before the model speaks again; empty if that does not matter.
     fn results_follow(&self) -> Vec<bool> {
         if self.abilities.system_messages != SystemMessages::AfterUser {
             return Vec::new();
@@ -268,7 +268,7 @@ impl<'a> Fitting<'a> {
         follow
     }
 
-    /// Instructions in the middle of a conversation, where the target takes them; else as the user's.
+    /// Keeps instructions within a conversation where the target accepts them; otherwise they become the user's.
     fn place_instructions(&mut self, fitted: &mut FittedMessage<'a>, run: &mut Run) {
         if fitted.role != Role::System {
             run.has_user = fitted.role != Role::Assistant;
@@ -302,7 +302,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// For models that take no system prompt: it goes in front of what the user says first.
+    /// For models without system prompts: moves it in front of the first user message.
     fn move_system(&mut self, done: &mut Conversation<'a>) {
         if self.rules.system_prompt || done.system.is_empty() {
             return;
@@ -316,7 +316,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// Some want the user to speak first, and something to answer.
+    /// Some targets require the user to speak first, and something to answer.
     fn let_the_user_begin(&mut self, done: &mut Conversation<'a>) {
         let fine = match done.messages.first() {
             Some(first) => first.role != Role::Assistant,
@@ -331,11 +331,11 @@ impl<'a> Fitting<'a> {
         self.losses.push(Loss::info(LossCode::Changed, "messages", "messages[0]", why));
     }
 
-    /// The end of the conversation. Tells whether it is the beginning of the answer. `has_schema`: is the answer held to
-    /// a schema?
+    /// Adapts the end of the conversation. Returns whether it is the beginning of the answer. `has_schema`: whether the
+    /// answer must follow a schema.
     pub(super) fn ending(&mut self, messages: &mut Vec<FittedMessage<'a>>, has_schema: bool) -> bool {
         let Some(last) = messages.last_mut().filter(|last| last.role == Role::Assistant) else { return false };
-        // A turn that ends with a dialect's own block is sent again as it is, to be continued.
+        // A turn that ends with a dialect's own block is sent again unchanged, to be continued.
         match last.content.last().map(|block| block.block.as_ref()) {
             Some(Block::Other(_) | Block::ToolCall(_)) | None => return false,
             Some(_) => {}
@@ -368,11 +368,11 @@ impl<'a> Fitting<'a> {
     }
 }
 
-/// What came before in the messages since the model last spoke.
+/// The messages since the model last spoke.
 #[derive(Debug, Default)]
 struct Run {
     has_user: bool,
-    /// For each message: results of tools come behind it, before the model speaks again.
+    /// For each message, whether tool results follow before the model speaks again.
     results_follow: Vec<bool>,
 }
 
@@ -384,7 +384,7 @@ fn has_results(message: &Message) -> bool {
             .any(|block| matches!(block, Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_)))
 }
 
-/// A text of ours.
+/// Creates a text of our own.
 fn ours(text: String, place: Place) -> FittedBlock<'static> {
     FittedBlock { block: Cow::Owned(Block::text(text)), place, state: StateUse::Own }
 }

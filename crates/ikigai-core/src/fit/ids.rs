@@ -1,7 +1,7 @@
-//! Ids of tool calls that the target takes.
+//! Ids of tool calls that the target accepts.
 //!
-//! An id from elsewhere may be too long or of the wrong form. It is then replaced by one that follows from it, the same
-//! in the call and in its result, and unlike every other id of the request.
+//! An id from elsewhere may be too long or have the wrong form. It is then replaced by one derived from it, the same in
+//! the call and in its result, and different from every other id of the request.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -17,16 +17,16 @@ pub(super) enum IdForm {
     Rule(IdRule),
 }
 
-/// The ids of one request as they go out, asked for in the order of the conversation.
+/// The ids of one request as they are sent, requested in the order of the conversation.
 #[derive(Debug)]
 pub(super) struct CallIds<'a> {
     form: IdForm,
     request: &'a Request,
-    /// Every id that is on the wire or will be; filled when the first one is replaced.
+    /// All ids that are or will be on the wire; filled when the first one is replaced.
     taken: HashSet<Cow<'a, str>>,
-    /// What an id stands for from here on, where it could not stay.
+    /// The current replacement of each id that could not be kept.
     replaced: HashMap<&'a str, String>,
-    /// Ids that stand for a call already.
+    /// Ids that are already used for a call.
     called: HashSet<&'a str>,
     changes: usize,
 }
@@ -36,12 +36,12 @@ impl<'a> CallIds<'a> {
         CallIds { form, request, taken: HashSet::new(), replaced: HashMap::new(), called: HashSet::new(), changes: 0 }
     }
 
-    /// How many ids were replaced.
+    /// Returns how many ids were replaced.
     pub(super) fn changes(&self) -> usize {
         self.changes
     }
 
-    /// The id of a call; `None`: it stays as it is.
+    /// Returns the new id of a call, or `None` if it stays unchanged.
     pub(super) fn of_call(&mut self, id: &'a str) -> Option<String> {
         match self.form.repeats() {
             Repeats::Refused if !self.called.insert(id) => Some(self.replace(id)),
@@ -49,7 +49,7 @@ impl<'a> CallIds<'a> {
         }
     }
 
-    /// The id that a result names; `None`: it stays as it is.
+    /// Returns the new id for a result's call, or `None` if it stays unchanged.
     pub(super) fn of_result(&mut self, id: &'a str) -> Option<String> {
         match self.replaced.get(id) {
             Some(new) => Some(new.clone()),
@@ -64,8 +64,8 @@ impl<'a> CallIds<'a> {
             let ids = self.request.messages.iter().flat_map(|message| &message.content).filter_map(Block::call_id);
             self.taken.extend(ids.map(Cow::Borrowed));
         }
-        // Two ids with the same number are as good as impossible; were they there, the next number is taken. A second
-        // call with the same id goes on from the number of the first.
+        // Two ids with the same number are practically impossible; if it happens, the next number is taken. A second
+        // call with the same id continues from the number of the first.
         let mut number = fnv(id).wrapping_add(u64::from(self.replaced.contains_key(id)));
         let mut new = self.form.made_of(number);
         while !self.taken.insert(Cow::Owned(new.clone())) {
@@ -114,7 +114,7 @@ impl IdForm {
     }
 }
 
-/// FNV-1a: the same text gives the same number everywhere and always.
+/// FNV-1a: the same text always gives the same number, everywhere.
 pub(super) fn fnv(text: &str) -> u64 {
     text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3))
 }

@@ -18,7 +18,7 @@ fn called(ids: &[&str]) -> Request {
     request
 }
 
-/// The ids of calls and results as they are sent, each pair once.
+/// Returns the ids of calls and results as they are sent, one per pair.
 fn sent(ids: &[&str], form: IdForm) -> Vec<String> {
     let request = called(ids);
     let mut made = CallIds::new(&request, form);

@@ -1,16 +1,16 @@
-//! Who may read sealed state: decided once, for all dialects.
+//! Decides who may read sealed state, once, for all dialects.
 
 use crate::Message;
 use crate::catalog::rules_for;
 use crate::catalog::{Rules, StateScope};
 use crate::wire::Target;
 
-/// Who issued the state of a message, as seen from the target.
+/// The issuer of a message's state, from the target's point of view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Issuer {
-    /// The target itself, and its model can read it.
+    /// The target itself, and its model can read the state.
     Target,
-    /// Nobody says; then it is taken for the target's.
+    /// Not known; the state is then assumed to be the target's.
     Unknown,
     /// A model of the same provider whose state this one cannot read.
     OtherModel,
@@ -32,24 +32,24 @@ impl Issuer {
         if readable { known } else { Issuer::OtherModel }
     }
 
-    /// Whether the target may read it.
+    /// Returns whether the target may read it.
     pub(super) fn is_own(self) -> bool {
         matches!(self, Issuer::Target | Issuer::Unknown)
     }
 }
 
-/// Whether two ids name one model. A provider may answer with a dated id, clouds and relays dress theirs up.
+/// Returns whether two ids name one model. A provider may answer with a dated id; clouds and relays decorate theirs.
 pub(super) fn same_model(one: &str, other: &str) -> bool {
     let (one, other) = (bare(one), bare(other));
     let dashed = |c: u8| if c == b'.' { b'-' } else { c.to_ascii_lowercase() };
     one.len() == other.len() && one.bytes().map(dashed).eq(other.bytes().map(dashed))
 }
 
-/// `claude-opus-4` for `us.anthropic.claude-opus-4-20250514-v1:0`, `claude-opus-4@20250514` and `claude-opus-4-0`.
+/// Returns `claude-opus-4` for `us.anthropic.claude-opus-4-20250514-v1:0`, `claude-opus-4@20250514`, `claude-opus-4-0`.
 fn bare(id: &str) -> &str {
     let id = id.rsplit('/').next().unwrap_or(id);
     let id = id.split('@').next().unwrap_or(id);
-    // Amazon's `us.anthropic.`: words without digits before the last dot. Its versions end the id.
+    // Amazon's `us.anthropic.`: words without digits before the last dot. The id ends with a version.
     let is_word = |byte: u8| byte.is_ascii_alphabetic() || byte == b'.' || byte == b'-';
     let id = match id.rsplit_once('.') {
         Some((vendor, id)) if vendor.bytes().all(is_word) => match id.rsplit_once("-v") {
@@ -70,11 +70,11 @@ fn is_version(text: &str) -> bool {
     }
 }
 
-/// A model's id without the date behind it: `-20250929`, `-2025-09-29`, `-09-2025`, `-05-06`.
+/// Returns a model's id without the date after it: `-20250929`, `-2025-09-29`, `-09-2025`, `-05-06`.
 fn without_date(id: &str) -> &str {
     let head = id.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
     let tail = id.get(head.len()..).unwrap_or_default();
-    // A version stays before the date: `claude-opus-4-1-20250805` ends with `-4-1-20250805`.
+    // A version before the date is kept: `claude-opus-4-1-20250805` ends with `-4-1-20250805`.
     for shape in ["-dddd-dd-dd", "-dddddddd", "-dd-dddd", "-dd-dd"] {
         let fits = |text: &str| {
             text.len() == shape.len() && text.bytes().zip(shape.bytes()).all(|(c, s)| (c == b'-') == (s == b'-'))

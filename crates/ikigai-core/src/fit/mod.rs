@@ -1,11 +1,11 @@
-//! What a model and its provider accept, decided once, before any dialect.
+//! Adapts a request to what its model and provider accept: once, before any dialect.
 //!
-//! [`fit`] takes a request as the caller made it and gives the same request as its target accepts it, still in canonical
-//! terms, with a loss for everything that was left out or changed. A dialect then only spells what it is given: it does
-//! not look at [`Rules`], and of the provider's quirks it reads only those about spelling.
+//! [`fit`] takes a request as the caller made it and returns the same request as its target accepts it, still in
+//! canonical terms, with a loss for everything that was left out or changed. A dialect then only writes what it is
+//! given: it does not look at [`Rules`], and it reads only those quirks of the provider that concern spelling.
 //!
 //! What a wire format can express is data too: [`Abilities`], one for each dialect. Nothing here compares the names of
-//! dialects or providers, except to find out whose state something is.
+//! dialects or providers, except to determine who issued some state.
 
 mod abilities;
 mod as_it_came;
@@ -49,11 +49,11 @@ use names::Respelled;
 use thinking::Obstacles;
 use tool_turn::is_unsigned_tool_turn;
 
-/// Whether a request is written as it came, or in our own spelling.
+/// Whether a request is written as received, or in our own spelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spelling {
     /// It was decoded from this dialect and still names the model it was written for: nothing is fitted, and its shape
-    /// is followed wherever it still says the same as the request.
+    /// is followed wherever it still means the same as the request.
     AsItCame,
     /// It is written in the dialect's usual form.
     Ours,
@@ -62,19 +62,19 @@ pub(crate) enum Spelling {
 /// A request as its target accepts it.
 #[derive(Debug)]
 pub(crate) struct Fitted<'a> {
-    /// The request as the caller made it: for what is not in the other fields (metadata, stream, provider data). What is
-    /// in them wins.
+    /// The request as the caller made it, for everything that is not in the other fields (metadata, stream, provider
+    /// data). The other fields take precedence.
     pub(crate) request: &'a Request,
     pub(crate) target: &'a Target<'a>,
     pub(crate) spelling: Spelling,
-    /// The system prompt; with what has to be said in it because there is no field for it.
+    /// The system prompt, including anything added to it because there is no field for it.
     pub(crate) system: Vec<FittedBlock<'a>>,
     pub(crate) messages: Vec<FittedMessage<'a>>,
     pub(crate) tools: Vec<FittedTool<'a>>,
-    /// With the tool's name as it is sent. `None`: nothing is said about it.
+    /// The choice, with the tool's name as it is sent; `None` if nothing is sent.
     pub(crate) tool_choice: Option<ToolChoice>,
     pub(crate) parallel_tool_calls: Option<bool>,
-    /// With room for the thinking where the wire counts both together.
+    /// Includes room for the thinking if the wire counts both together.
     pub(crate) max_output_tokens: Option<i64>,
     pub(crate) temperature: Option<f64>,
     pub(crate) top_p: Option<f64>,
@@ -87,15 +87,15 @@ pub(crate) struct Fitted<'a> {
     pub(crate) thinking: FittedThinking,
     /// The key of the prompt cache, short enough for the wire.
     pub(crate) cache_key: Option<Cow<'a, str>>,
-    /// The wish to cache the whole prompt.
+    /// The request to cache the whole prompt.
     pub(crate) automatic_cache: Option<CacheHint>,
-    /// The marks for the cache on single parts. Those on the blocks and tools themselves are not all sent.
+    /// The cache marks on single parts. Those on the blocks and tools themselves are not all sent.
     pub(crate) marks: Marks,
-    /// Fields that another dialect left and this one has too.
+    /// Fields that another dialect left and that this one also has.
     pub(crate) shared: Fields,
-    /// What the model takes in some places.
+    /// What the model accepts in some places.
     pub(crate) takes: Takes,
-    /// The tools' own names, by those that are sent.
+    /// The tools' original names, by the names that are sent.
     pub(crate) names: ToolNames,
     /// Everything that was left out or changed.
     pub(crate) losses: Vec<Loss>,
@@ -109,7 +109,7 @@ pub(crate) struct FittedMessage<'a> {
     pub(crate) message: &'a Message,
     /// Its place in the request, for losses.
     pub(crate) index: usize,
-    /// The role to send it in.
+    /// The role in which it is sent.
     pub(crate) role: Role,
     /// Whether the target may read the state on the message itself.
     pub(crate) state: StateUse,
@@ -118,8 +118,8 @@ pub(crate) struct FittedMessage<'a> {
 
 /// A block as its target accepts it. Calls and results have the names and ids that are sent.
 ///
-/// Blocks inside a result are as the caller made them: `other` blocks of other dialects among them are noted already, and
-/// are left out by the dialect without a further word.
+/// Blocks inside a result are as the caller made them: losses for `other` blocks of other dialects among them are
+/// already recorded, and the dialect leaves them out without another one.
 #[derive(Debug)]
 pub(crate) struct FittedBlock<'a> {
     pub(crate) block: Cow<'a, Block>,
@@ -131,9 +131,9 @@ pub(crate) struct FittedBlock<'a> {
 /// Whether the target may read the sealed state on a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StateUse {
-    /// The target issued it (or nobody else is known to have): it goes back.
+    /// The target issued it (or no other issuer is known): it goes back.
     Own,
-    /// It stays behind; where it mattered, the loss is noted.
+    /// It is left out; if it mattered, there is a loss.
     Foreign,
 }
 
@@ -144,11 +144,11 @@ pub(crate) enum FittedTool<'a> {
         function: &'a Function,
         /// Its place in the request, for losses and marks.
         index: usize,
-        /// Its name as it is sent.
+        /// The name that is sent.
         name: Cow<'a, str>,
-        /// The schema as it is sent: closed where it is strict.
+        /// The schema that is sent: closed if it is strict.
         parameters: Cow<'a, Json>,
-        /// Absent where nothing is to be said about it.
+        /// `None` if nothing is sent.
         strict: Option<bool>,
     },
     /// A tool of the target's own dialect.
@@ -161,7 +161,7 @@ pub(crate) enum FittedFormat<'a> {
     Text,
     Json,
     Schema {
-        /// As the caller made it, for its provider data.
+        /// The format as the caller made it, for its provider data.
         format: &'a JsonSchemaFormat,
         name: Option<Cow<'a, str>>,
         description: Option<&'a str>,
@@ -170,47 +170,47 @@ pub(crate) enum FittedFormat<'a> {
     },
 }
 
-/// What is said about thinking.
+/// What the request says about thinking.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FittedThinking {
     /// What to send.
     pub(crate) setting: ThinkingSetting,
     /// Whether the model will think.
     pub(crate) thinks: bool,
-    /// Whether the thinking, or its summary, is to be shown.
+    /// Whether the thinking, or its summary, should be shown.
     pub(crate) shown: ShowThinking,
-    /// By which parameter the model is asked.
+    /// The kind of parameter that the model uses.
     pub(crate) kind: ThinkingKind,
-    /// The output limit that belongs to the setting.
+    /// The output limit that goes with the setting.
     pub(crate) limit: Option<i64>,
-    /// In a request that goes out as it came: what the setting costs. They count only where the shape no longer says
-    /// what the request does, so that the setting and its limit are spelled and not the shape.
+    /// For a request that is sent as received: the losses of the setting. They only count if the shape no longer means
+    /// the same as the request, so that the setting and its limit are written instead of the shape.
     pub(crate) losses: Vec<Loss>,
-    /// In a request that goes out as it came: the setting must be spelled whatever the shape says.
+    /// For a request that is sent as received: the setting must be written whatever the shape says.
     pub(crate) must: bool,
 }
 
-/// What a model takes in some places, for spelling.
+/// What a model accepts in some places, for the dialects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Takes {
     /// Ids of function calls.
     pub(crate) call_ids: bool,
     /// Pictures and documents inside tool results.
     pub(crate) media_in_results: bool,
-    /// A call of the current turn without its thought signature is refused.
+    /// A call of the current turn is refused without its thought signature.
     pub(crate) signatures: bool,
-    /// Schemas go in OpenAPI's subset, not as JSON Schema.
+    /// Schemas are sent in OpenAPI's subset, not as JSON Schema.
     pub(crate) openapi_schemas: bool,
-    /// The model may think, so that its sealed reasoning can be asked for.
+    /// The model may think, so its sealed reasoning can be requested.
     pub(crate) thinking: bool,
-    /// The provider can store answers, and go on from them.
+    /// The provider can store answers and continue from them.
     pub(crate) storage: bool,
 }
 
 /// Fits a request to its target.
 ///
 /// # Errors
-/// If the request names no model, if a limit is reached, or if the model takes the request in no form at all.
+/// Returns an error if the request names no model, a limit is reached, or the model accepts no form of the request.
 pub(crate) fn fit<'a>(
     request: &'a Request,
     target: &'a Target<'a>,
@@ -230,7 +230,7 @@ pub(crate) fn fit<'a>(
     }
 }
 
-/// A request on its way.
+/// A request that is being fitted.
 struct Fitting<'a> {
     request: &'a Request,
     target: &'a Target<'a>,
@@ -324,7 +324,7 @@ impl<'a> Fitting<'a> {
         })
     }
 
-    /// Says what relies on a store that the provider does not have.
+    /// Reports fields that rely on a store that the provider does not have.
     fn storage(&mut self) {
         let extra = self.request.provider_data.part(self.dialect, Part::Extra);
         for name in self.abilities.stored.iter().filter(|_| self.quirks.responses.no_store) {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::abilities::{FirstCharacter, NameRule};
 use crate::{Block, Dialect, Event, Request, Response, Tool, ToolChoice};
 
-/// The tool names that were changed for a request, which restores the original names in the calls of its answer.
+/// The tool names that were changed for a request. It restores the original names in the calls of the answer.
 ///
 /// ```
 /// use ikigai_core::wire::ToolNames;
@@ -20,17 +20,17 @@ use crate::{Block, Dialect, Event, Request, Response, Tool, ToolChoice};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ToolNames {
-    /// The caller's name by the one that was sent.
+    /// The caller's name for each name that was sent.
     own: BTreeMap<String, String>,
 }
 
 impl ToolNames {
-    /// Whether all names were sent as they are.
+    /// Returns whether all names were sent unchanged.
     pub fn is_empty(&self) -> bool {
         self.own.is_empty()
     }
 
-    /// The caller's name for a tool that was sent under this name.
+    /// Returns the caller's name for a tool that was sent under this name.
     pub fn own<'a>(&'a self, sent: &'a str) -> &'a str {
         self.own.get(sent).map_or(sent, String::as_str)
     }
@@ -79,7 +79,7 @@ impl ToolNames {
 }
 
 impl NameRule {
-    /// Whether a name is taken as it is.
+    /// Returns whether a name is accepted unchanged.
     pub(crate) fn takes(&self, name: &str) -> bool {
         let begins = name.chars().next().is_some_and(|first| self.can_begin(first));
         begins && name.len() <= self.longest && name.chars().all(|c| self.has(c))
@@ -96,7 +96,7 @@ impl NameRule {
         }
     }
 
-    /// The name with `_` for everything that is not taken.
+    /// Returns the name with `_` for every character that is not accepted.
     fn plain(&self, name: &str) -> String {
         let mut plain = String::with_capacity(name.len().min(self.longest) + 1);
         let mut taken = name.chars().map(|c| if self.has(c) { c } else { '_' }).peekable();
@@ -108,7 +108,7 @@ impl NameRule {
     }
 }
 
-/// Respells the names of one request: always the same way, and never two into one.
+/// Respells the names of one request: always in the same way, and never two to the same name.
 #[derive(Debug, Default)]
 pub(super) struct Respelled<'a> {
     /// Names that were changed.
@@ -116,7 +116,7 @@ pub(super) struct Respelled<'a> {
 }
 
 impl<'a> Respelled<'a> {
-    /// Respells every name in a request that the rule does not take.
+    /// Respells every name in a request that the rule does not accept.
     pub(super) fn new(request: &'a Request, dialect: Dialect, rule: &NameRule) -> Self {
         let refused: Vec<&str> = all_names(request).filter(|name| !rule.takes(name)).collect();
         if refused.is_empty() {
@@ -148,7 +148,7 @@ impl<'a> Respelled<'a> {
         Respelled { sent }
     }
 
-    /// The name to send.
+    /// Returns the name to send.
     pub(super) fn get(&self, name: &'a str) -> Cow<'a, str> {
         match self.sent.get(name) {
             Some(sent) => Cow::Owned(sent.clone()),
@@ -156,23 +156,23 @@ impl<'a> Respelled<'a> {
         }
     }
 
-    /// Whether the name is sent in another spelling.
+    /// Returns whether the name is sent in another spelling.
     pub(super) fn changes(&self, name: &str) -> bool {
         self.sent.contains_key(name)
     }
 
-    /// How many names are sent in another spelling.
+    /// Returns how many names are sent in another spelling.
     pub(super) fn changes_in_all(&self) -> usize {
         self.sent.len()
     }
 
-    /// The way back.
+    /// Returns the reverse mapping.
     pub(super) fn names(&self) -> ToolNames {
         ToolNames { own: self.sent.iter().map(|(own, sent)| (sent.clone(), (*own).to_owned())).collect() }
     }
 }
 
-/// Every name of a function, first those of the tools.
+/// Returns all names of functions, those of the tools first.
 fn all_names(request: &Request) -> impl Iterator<Item = &str> {
     let chosen = match &request.tool_choice {
         Some(ToolChoice::Specific(name)) => Some(name.as_str()),

@@ -1,8 +1,8 @@
-//! Where something stands in a request.
+//! Places in a request.
 
 use std::fmt;
 
-/// A place in a request, as losses name it.
+/// A place in a request, as it appears in losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
     /// A block of the system prompt.
@@ -30,7 +30,7 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// The place of a block inside the result that stands here.
+    /// Returns the place of a block inside the result that is here.
     pub(crate) fn inner(self, index: usize) -> Place {
         match self {
             Place::Block(message, block) => Place::Inner(message, block, index),

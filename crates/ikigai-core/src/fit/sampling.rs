@@ -1,4 +1,4 @@
-//! Sampling, penalties, seed and stop texts.
+//! Sampling, penalties, seed and stop sequences.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::catalog::Sampling;
 use crate::provider::SeedField;
 use crate::{Loss, LossCode};
 
-/// What is sent of the numbers that steer sampling.
+/// The sampling parameters that are sent.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) struct Sampled {
     pub(super) temperature: Option<f64>,
@@ -18,7 +18,7 @@ pub(super) struct Sampled {
     pub(super) presence_penalty: Option<f64>,
 }
 
-/// Why a number is not sent.
+/// Why a parameter is not sent.
 #[derive(Debug, Clone, Copy)]
 struct Refusal {
     code: LossCode,
@@ -35,7 +35,7 @@ const NOT_BOTH: Refusal =
     Refusal { code: LossCode::Conflict, why: "this model accepts temperature or top_p, not both; it is left out" };
 
 impl<'a> Fitting<'a> {
-    /// The numbers that steer sampling, as far as the model takes them. `thinks`: will it think?
+    /// Returns the sampling parameters that the model accepts. `thinks`: whether it will think.
     pub(super) fn sampling(&mut self, thinks: bool) -> Sampled {
         let request = self.request;
         let by_model = match self.rules.sampling {
@@ -86,7 +86,7 @@ impl<'a> Fitting<'a> {
         Some(greatest)
     }
 
-    /// A number, if it is sent. The usual value says nothing new, so that leaving it out costs nothing.
+    /// Returns a number if it is sent. Omitting the usual value costs nothing.
     fn number(&mut self, name: &'static str, value: f64, usual: f64, refusal: Option<Refusal>) -> Option<f64> {
         let usual = if value == usual { Usual::Yes } else { Usual::No };
         self.is_sent(name, refusal, usual).then_some(value)
@@ -113,7 +113,7 @@ impl<'a> Fitting<'a> {
         true
     }
 
-    /// The seed, if there is one and it has a place.
+    /// Returns the seed, if there is one and it can be sent.
     pub(super) fn seed(&mut self) -> Option<i64> {
         let seed = self.request.seed?;
         let refusal = match self.abilities.seed {
@@ -133,7 +133,7 @@ impl<'a> Fitting<'a> {
         None
     }
 
-    /// The stop texts that are taken.
+    /// Returns the stop sequences that are accepted.
     pub(super) fn stop(&mut self) -> Cow<'a, [String]> {
         let stop = self.request.stop.as_slice();
         let rule = self.abilities.stop;
@@ -165,7 +165,7 @@ impl<'a> Fitting<'a> {
     }
 }
 
-/// Whether a value is the one that holds anyway.
+/// Whether a value is the default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Usual {
     Yes,

@@ -1,14 +1,14 @@
-//! How much room a request takes.
+//! An estimate of the size of a request.
 
 use super::{Fitted, FittedTool};
 use crate::content::{Block, Source};
 
-/// What stands around a text: names of fields, brackets, a role.
+/// The bytes around a text: field names, brackets, a role.
 const AROUND: usize = 64;
 
 impl Fitted<'_> {
-    /// About how many bytes this is on the wire. Room for so many is made at once: what grows by doubling is copied on its
-    /// way, and takes three times its size while it is.
+    /// Returns roughly how many bytes this is on the wire. That much is allocated at once: a buffer that grows by
+    /// doubling is copied while it grows, and takes up to three times its size then.
     pub(crate) fn bytes(&self) -> usize {
         let messages = self.messages.iter().flat_map(|message| &message.content);
         let blocks = self.system.iter().chain(messages).map(|fitted| block(&fitted.block));
@@ -51,7 +51,7 @@ fn source(source: &Source) -> usize {
     }
 }
 
-/// With some escapes.
+/// Includes some escapes.
 fn escaped(text: &str) -> usize {
     text.len() + text.len() / 16
 }

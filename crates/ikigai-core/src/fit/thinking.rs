@@ -1,7 +1,7 @@
-//! Thinking, and what cannot stand beside it.
+//! Thinking, and what conflicts with it.
 //!
-//! What a wish to think becomes is decided by [`ThinkingPlan`], for requests and for what people are told alike. Here it
-//! meets the rest of the request.
+//! [`ThinkingPlan`] decides what the thinking settings become, both for requests and for what people are shown. Here
+//! the plan is combined with the rest of the request.
 
 use super::abilities::Restricted;
 use super::{FittedThinking, FittedTool, Fitting};
@@ -10,17 +10,17 @@ use crate::provider::ReasoningRequest;
 use crate::thinking::{ThinkingPlan, ThinkingSetting};
 use crate::{Error, Loss, LossCode, Severity, ToolChoice};
 
-/// Things in a request that cannot stand beside thinking.
+/// Things in a request that conflict with thinking.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Obstacles {
-    /// The tool turn that is going on does not begin with the model's own thinking.
+    /// The current tool turn does not begin with the model's own thinking.
     pub(super) unsigned_tool_turn: bool,
     /// The conversation ends with the beginning of the answer.
     pub(super) prefill: bool,
 }
 
 impl Fitting<'_> {
-    /// What is sent about thinking. A forced tool may cost the thinking, or the thinking the forced tool.
+    /// Returns what is sent about thinking. A forced tool may rule out thinking, or thinking the forced tool.
     pub(super) fn thinking(
         &mut self,
         tools: &[FittedTool<'_>],
@@ -53,7 +53,7 @@ impl Fitting<'_> {
         })
     }
 
-    /// The plan without thinking. That is a loss only if the request asked for it.
+    /// Returns the plan without thinking. That is a loss only if the request asked for it.
     fn without_thinking(&self, plan: ThinkingPlan, why: &str) -> ThinkingPlan {
         let mut plan = plan.without_thinking(format!("{why}; thinking is off for this request"));
         if self.request.thinking.is_none() {
@@ -64,7 +64,7 @@ impl Fitting<'_> {
         plan
     }
 
-    /// Why a forced tool costs the thinking. Where the model cannot be without thinking, it costs the choice.
+    /// Returns why a forced tool rules out thinking. If the model cannot stop thinking, the choice is dropped instead.
     fn forced_tool(&mut self, plan: &ThinkingPlan, choice: &mut Option<ToolChoice>) -> Option<&'static str> {
         let Some(forced @ (ToolChoice::Required | ToolChoice::Specific(_))) = choice else { return None };
         let beside_budget = self.abilities.thinking.forced_tool_beside_budget;
@@ -92,10 +92,10 @@ impl Fitting<'_> {
         None
     }
 
-    /// Why tools cost the thinking: some models take no functions in Chat Completions while they think.
+    /// Returns why tools rule out thinking: some models accept no functions in Chat Completions while they think.
     fn tools_in_chat(&self, plan: &ThinkingPlan, tools: &[FittedTool<'_>]) -> Result<Option<&'static str>, Error> {
         let has_functions = tools.iter().any(|tool| matches!(tool, FittedTool::Function { .. }));
-        // A relay with its own parameter for reasoning finds its own way.
+        // A relay with its own parameter for reasoning handles this itself.
         let applies = self.abilities.thinking.restricted == Restricted::AsInChat
             && self.quirks.chat.reasoning_request == ReasoningRequest::Effort;
         let conflict = match self.rules.tools_in_chat {
@@ -119,7 +119,7 @@ impl Fitting<'_> {
         Err(Error::invalid_param("tools", why))
     }
 
-    /// Why the conversation costs the thinking.
+    /// Returns why the conversation rules out thinking.
     fn obstacle(&self, plan: &ThinkingPlan, obstacles: Obstacles) -> Option<&'static str> {
         if plan.budget().is_none() || self.rules.thinking.off == ThinkingOff::Impossible {
             None

@@ -1,12 +1,12 @@
-//! Tool turns that go on.
+//! Tool turns that are not finished.
 
 use super::FittedMessage;
 use crate::{Block, Role};
 
-/// Whether a tool turn is going on that does not begin with thinking.
+/// Returns whether there is an unfinished tool turn that does not begin with thinking.
 ///
-/// The turn is everything since the user last spoke without results of tools. What stands between two messages of the
-/// assistant counts as one: on the wire, results and what the user says behind them are one message.
+/// The turn is everything since the user last spoke without tool results. Everything between two assistant messages
+/// counts as one message: on the wire, results and the user's words after them are one message.
 pub(super) fn is_unsigned_tool_turn(messages: &[FittedMessage<'_>]) -> bool {
     let mut first: Option<&FittedMessage<'_>> = None;
     let mut between = Between::Nothing;
@@ -31,7 +31,7 @@ pub(super) fn is_unsigned_tool_turn(messages: &[FittedMessage<'_>]) -> bool {
     !first.content.first().is_some_and(|block| matches!(*block.block, Block::Thinking(_)))
 }
 
-/// What stands between two messages of the assistant, or behind the last one.
+/// What is between two assistant messages, or after the last one.
 #[derive(Debug, Clone, Copy)]
 enum Between {
     Nothing,

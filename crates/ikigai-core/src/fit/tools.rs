@@ -1,4 +1,4 @@
-//! Tools and the choice among them.
+//! Tools and the tool choice.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::provider::RequiredChoice;
 use crate::{Error, Function, Json, Loss, LossCode, Other, Tool, ToolChoice};
 
 impl<'a> Fitting<'a> {
-    /// The tools that can be offered.
+    /// Returns the tools that can be offered.
     pub(super) fn tools(&mut self) -> Result<Vec<FittedTool<'a>>, Error> {
         let request = self.request;
         let mut tools = Vec::with_capacity(request.tools.len());
@@ -18,7 +18,7 @@ impl<'a> Fitting<'a> {
             match tool {
                 Tool::Function(function) => tools.push(self.function(index, function, &mut count)?),
                 Tool::Other(tool) if tool.other.dialect == self.dialect => tools.push(FittedTool::Own(&tool.other)),
-                // They are a dialect's own by now, or were left out.
+                // By now these are a dialect's own, or were left out.
                 Tool::BuiltIn(_) => {}
                 Tool::Other(tool) => self.foreign_tool(index, &tool.other),
             }
@@ -26,7 +26,7 @@ impl<'a> Fitting<'a> {
         Ok(tools)
     }
 
-    /// The tools of a request that goes out as it came.
+    /// Returns the tools of a request that is sent as received.
     pub(super) fn tools_as_they_came(&mut self) -> Vec<FittedTool<'a>> {
         let request = self.request;
         let mut tools = Vec::with_capacity(request.tools.len());
@@ -43,7 +43,7 @@ impl<'a> Fitting<'a> {
                     });
                 }
                 Tool::Other(tool) if tool.other.dialect == self.dialect => tools.push(FittedTool::Own(&tool.other)),
-                // They are a dialect's own by now, or were left out.
+                // By now these are a dialect's own, or were left out.
                 Tool::BuiltIn(_) => {}
                 Tool::Other(tool) => self.foreign_tool(index, &tool.other),
             }
@@ -97,7 +97,7 @@ impl<'a> Fitting<'a> {
         Ok(FittedTool::Function { function, index, name: self.names.get(&function.name), parameters, strict })
     }
 
-    /// The schema and whether the model is held to it: where the tool asks for that and its schema allows it.
+    /// Returns the schema, and whether the model must follow it: if the tool asks for that and its schema allows it.
     fn strictness<'s>(
         &mut self,
         index: usize,
@@ -121,7 +121,7 @@ impl<'a> Fitting<'a> {
         let subset = match flag {
             Ok(subset) => subset,
             Err((code, why)) => {
-                // Nothing is wrong with the tool, and strict is what a tool is unless it says otherwise.
+                // Nothing is wrong with the tool; strict is merely the default for tools.
                 self.losses.push(Loss::info(code, "strict", place, format!("{why}; it is left out")));
                 return as_it_is;
             }
@@ -140,7 +140,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// What a tool says that is not strict.
+    /// Returns the flag for a tool that is not strict.
     fn unsaid(&self) -> Option<bool> {
         match self.abilities.strict_tools {
             StrictTools::Flag { unsaid: Unsaid::Strict, .. } => Some(false),
@@ -151,7 +151,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// The tool choice, with names as they are sent. It may take tools away where the provider wants that.
+    /// Returns the tool choice, with names as they are sent. It may remove tools if the provider requires that.
     pub(super) fn choice(&mut self, tools: &mut Vec<FittedTool<'a>>) -> Option<ToolChoice> {
         let mut choice = self.request.tool_choice.clone()?;
         let counts = |tool: &FittedTool<'_>| {
@@ -183,7 +183,7 @@ impl<'a> Fitting<'a> {
         Some(self.forced_by_provider(choice, tools))
     }
 
-    /// A forced tool in the way that the provider takes it.
+    /// Returns a forced tool in the form that the provider accepts.
     fn forced_by_provider(&mut self, choice: ToolChoice, tools: &mut Vec<FittedTool<'a>>) -> ToolChoice {
         let no_word = self.quirks.chat.tool_choice_required == RequiredChoice::Refused;
         match choice {
@@ -206,7 +206,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// Notes that a choice is given up: a loss if it forced a tool.
+    /// Reports that a choice is dropped: a loss if it forced a tool.
     pub(super) fn lose_choice(&mut self, choice: &ToolChoice, code: LossCode, why: &str) {
         let loss = match choice {
             ToolChoice::Auto | ToolChoice::None => Loss::info(code, "tool_choice", "tool_choice", why),
@@ -215,7 +215,7 @@ impl<'a> Fitting<'a> {
         self.losses.push(loss);
     }
 
-    /// Whether several tools may be called at once, where that can be said.
+    /// Returns whether several tools may be called at once, if that can be expressed.
     pub(super) fn parallel(&mut self, tools: &[FittedTool<'_>], choice: Option<&ToolChoice>) -> Option<bool> {
         let name = "parallel_tool_calls";
         let parallel = self.request.parallel_tool_calls?;
@@ -239,7 +239,7 @@ impl<'a> Fitting<'a> {
         };
         let Some((code, why)) = refusal else { return Some(parallel) };
         self.losses.push(match parallel {
-            // Several at once are the rule.
+            // Several at once are the default.
             true => Loss::info(code, name, name, why),
             false => Loss::new(code, name, name, why),
         });
@@ -247,7 +247,7 @@ impl<'a> Fitting<'a> {
     }
 }
 
-/// Whether a tool goes by a name, before it was respelled.
+/// Returns whether a tool had this name before it was respelled.
 fn has_name(tool: &FittedTool<'_>, name: &str) -> bool {
     match tool {
         FittedTool::Function { function, .. } => function.name == name,

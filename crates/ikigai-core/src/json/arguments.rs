@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::Json;
 
-/// The arguments of a tool call: the text as the model wrote it, read as an object where it is one.
+/// The arguments of a tool call: the text as the model wrote it, parsed as an object if it is one.
 ///
 /// ```
 /// use ikigai_core::Arguments;
@@ -26,23 +26,23 @@ use super::Json;
 /// ```
 pub struct Arguments {
     text: Cow<'static, str>,
-    /// The parsed object, made when it is first asked for; empty where the text is not an object.
+    /// The parsed object, created when it is first needed; empty if the text is not an object.
     object: OnceLock<Box<Map<String, Value>>>,
 }
 
 impl Arguments {
-    /// The arguments as a model wrote them, whatever that is.
+    /// Creates arguments from what a model wrote, whatever that is.
     pub fn from_text(text: impl Into<String>) -> Self {
         Arguments { text: Cow::Owned(text.into()), object: OnceLock::new() }
     }
 
-    /// The text as the model wrote it.
+    /// Returns the text as the model wrote it.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The parsed object; empty where the text is not a JSON object, or holds a number that no 64-bit number can stand
-    /// for.
+    /// Returns the parsed object; empty if the text is not a JSON object, or contains a number that does not fit in 64
+    /// bits.
     pub fn object(&self) -> &Map<String, Value> {
         self.object.get_or_init(|| match self.text.as_ref() {
             "{}" => Box::default(),
@@ -50,14 +50,14 @@ impl Arguments {
         })
     }
 
-    /// Whether a call with these arguments can be run. It cannot if they are not a JSON object, as in a call that the
-    /// token limit cut off. Nothing at all, and `null`, is how several models write "no arguments".
+    /// Returns whether a call with these arguments can be run. It cannot if they are not a JSON object, as in a call
+    /// that the token limit cut off. Several models write nothing at all, or `null`, for "no arguments".
     pub fn is_complete(&self) -> bool {
         self.as_object_text().is_some()
     }
 
-    /// The text of the JSON object that these arguments are: `{}` if the model wrote nothing or `null`, and `None` if
-    /// the text is anything else than an object.
+    /// Returns the text of the JSON object that these arguments are: `{}` if the model wrote nothing or `null`, and
+    /// `None` if the text is anything other than an object.
     pub fn as_object_text(&self) -> Option<&str> {
         match self.text.trim() {
             "" | "null" | "{}" => Some("{}"),
@@ -66,12 +66,12 @@ impl Arguments {
         }
     }
 
-    /// The object as raw JSON, for wires that want one; an incomplete text gives `None`.
+    /// Returns the object as raw JSON, for wires that need one; `None` if the text is incomplete.
     pub(crate) fn to_raw(&self) -> Option<Box<RawValue>> {
         RawValue::from_string(self.as_object_text()?.to_owned()).ok()
     }
 
-    /// The object as raw JSON on one line, borrowed where it is; an incomplete text gives `None`.
+    /// Returns the object as raw JSON on one line, borrowed if possible; `None` if the text is incomplete.
     pub(crate) fn as_raw(&self) -> Option<Cow<'_, RawValue>> {
         let text = match self.text.trim() {
             "" | "null" => "{}",
@@ -88,12 +88,12 @@ impl Arguments {
     /// Reads the arguments as a type.
     ///
     /// # Errors
-    /// If they are incomplete, or do not have the type's form.
+    /// Returns an error if they are incomplete, or do not have the type's form.
     pub fn to<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         super::wire::read_str(self.as_object_text().unwrap_or(&self.text))
     }
 
-    /// Whether the text is just what printing the parsed object gives.
+    /// Returns whether the text is exactly what printing the parsed object gives.
     pub fn is_plain(&self) -> bool {
         self.text == "{}"
             || super::wire::read_str::<Map<String, Value>>(&self.text)
@@ -156,16 +156,16 @@ impl From<Json> for Arguments {
     }
 }
 
-/// The two fields that arguments are in the format's JSON: the object, and the text where printing the object would not
-/// give it back.
+/// The two fields for arguments in the format's JSON: the object, and the text if printing the object would not
+/// reproduce it.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Written<'a> {
     /// The arguments, in the order in which the model wrote them.
     #[serde(default)]
     arguments: Cow<'a, Map<String, Value>>,
-    /// The arguments as the model wrote them, where printing `arguments` would not give the same text, or where that
-    /// text is not a JSON object (a call cut off by the token limit). Such a call is never run.
+    /// The arguments as the model wrote them, if printing `arguments` would not give the same text, or if that text is
+    /// not a JSON object (a call cut off by the token limit). Such a call is never run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     arguments_text: Option<Cow<'a, str>>,
 }
@@ -191,12 +191,12 @@ impl<'de> Deserialize<'de> for Arguments {
     }
 }
 
-/// The object of the arguments as a document has it, on its own: without blanks, but with each value as it is spelled.
+/// The object of the arguments, read on its own from a document: without blanks, but with each value spelled as it was.
 #[derive(Debug, Default)]
 pub(crate) struct ReadArguments(Arguments);
 
 impl ReadArguments {
-    /// The arguments: the text as the model wrote it where the document has it, else the object.
+    /// Returns the arguments: the text as the model wrote it if the document has it, otherwise the object.
     pub(crate) fn or_text(self, text: Option<String>) -> Arguments {
         text.map_or(self.0, Arguments::from_text)
     }
@@ -213,7 +213,7 @@ impl<'de> Deserialize<'de> for ReadArguments {
     }
 }
 
-/// JSON without what stands between its values for the eye.
+/// Returns JSON without the white space between its values.
 fn without_blanks(json: &str) -> String {
     let (mut in_string, mut escaped) = (false, false);
     let is_said = |c: &char| {

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::Json;
 use super::wire::Rest;
 
-/// Named JSON values in their order; a name may stand twice, as it may in JSON.
+/// Named JSON values in order; a name may appear twice, as in JSON.
 ///
-/// The order is kept, because prompt caches see it, but it means nothing: fields are equal if each name has the same values.
+/// The order is kept because prompt caches see it, but it is not significant when fields are compared.
 ///
 /// ```
 /// use ikigai_core::Fields;
@@ -26,35 +26,35 @@ use super::wire::Rest;
 pub struct Fields(Vec<(String, Json)>);
 
 impl Fields {
-    /// No fields at all.
+    /// No fields.
     pub(crate) const NONE: &'static Fields = &Fields(Vec::new());
 
-    /// Whether there are no fields.
+    /// Returns whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many fields there are.
+    /// Returns the number of fields.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The value of a name; the last one if the name stands twice.
+    /// Returns the value of a name; the last one if the name appears twice.
     pub fn get(&self, name: &str) -> Option<&Json> {
         self.0.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value)
     }
 
-    /// The text of a name, if its value is a JSON string.
+    /// Returns the text of a name, if its value is a JSON string.
     pub fn str(&self, name: &str) -> Option<Cow<'_, str>> {
         self.get(name)?.as_str()
     }
 
-    /// Whether a name is set to `true`.
+    /// Returns whether a name is set to `true`.
     pub fn flag(&self, name: &str) -> bool {
         self.get(name).and_then(Json::as_bool).unwrap_or(false)
     }
 
-    /// Sets a name, in the place where it stands already or else at the end.
+    /// Sets a name, in its existing place or else at the end.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<Json>) {
         let (name, value) = (name.into(), value.into());
         match self.0.iter_mut().find(|(own, _)| *own == name) {
@@ -63,23 +63,23 @@ impl Fields {
         }
     }
 
-    /// Adds a field at the end, also where its name stands already.
+    /// Adds a field at the end, even if its name already exists.
     pub fn push(&mut self, name: impl Into<String>, value: impl Into<Json>) {
         self.0.push((name.into(), value.into()));
     }
 
-    /// Takes a field out.
+    /// Removes a field; the last one if its name appears twice.
     pub fn remove(&mut self, name: &str) -> Option<Json> {
         let place = self.0.iter().rposition(|(own, _)| own == name)?;
         Some(self.0.remove(place).1)
     }
 
-    /// Keeps the fields for which `keep` says so.
+    /// Keeps the fields for which `keep` returns `true`.
     pub fn retain(&mut self, mut keep: impl FnMut(&str, &Json) -> bool) {
         self.0.retain(|(name, value)| keep(name, value));
     }
 
-    /// Sets all fields of `other` here.
+    /// Sets all fields of `other`.
     pub fn merge(&mut self, other: Fields) {
         if other.len() > FEW {
             let mut setting = Setting { fields: std::mem::take(self), places: HashMap::new() };
@@ -92,17 +92,17 @@ impl Fields {
         }
     }
 
-    /// The fields in order.
+    /// Iterates over the fields in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The names in order.
+    /// Iterates over the names in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The same fields, borrowed as the unknown fields of a wire struct.
+    /// Returns the same fields, borrowed as the unknown fields of a wire struct.
     pub(crate) fn as_rest(&self) -> Rest<'_> {
         self.iter().map(|(name, value)| (Cow::Borrowed(name), Cow::Borrowed(value.raw()))).collect()
     }
@@ -112,7 +112,7 @@ impl PartialEq for Fields {
     fn eq(&self, other: &Self) -> bool {
         fn by_name(fields: &Fields) -> Vec<&(String, Json)> {
             let mut fields: Vec<&(String, Json)> = fields.0.iter().collect();
-            // Values of the same name stay in their order: the last one counts.
+            // Values of the same name stay in order, because the last one counts.
             fields.sort_by(|(one, _), (other, _)| one.cmp(other));
             fields
         }
@@ -158,7 +158,7 @@ impl<'de> Deserialize<'de> for Fields {
 }
 
 impl Fields {
-    /// Reads an object; `None` if it has more fields than this. What is behind them is not kept.
+    /// Reads an object; `None` if it has more fields than this. Further fields are not kept.
     pub(crate) fn read_few<'de, D: Deserializer<'de>>(deserializer: D, most: usize) -> Result<Option<Self>, D::Error> {
         struct Entries(usize);
         impl<'de> Visitor<'de> for Entries {
@@ -184,20 +184,20 @@ impl Fields {
     }
 }
 
-/// So many fields are looked through one by one: more have an index.
+/// The number of fields up to which they are searched one by one: beyond it, there is an index.
 const FEW: usize = 32;
 
-/// Fields that are being set, of which a stranger may have written very many: each takes the same time, however many there
-/// are.
+/// Fields that are being set. An untrusted source may have written very many of them; each takes the same time, however
+/// many there are.
 #[derive(Debug, Default)]
 pub(crate) struct Setting {
     fields: Fields,
-    /// Where each name first stands, once there are more than a few.
+    /// The first place of each name, once there are more than a few.
     places: HashMap<String, usize>,
 }
 
 impl Setting {
-    /// As [`Fields::set`].
+    /// Same as [`Fields::set`].
     pub(crate) fn set(&mut self, name: String, value: Json) {
         if self.fields.len() < FEW {
             return self.fields.set(name, value);
@@ -216,7 +216,7 @@ impl Setting {
         }
     }
 
-    /// As [`Fields::merge`].
+    /// Same as [`Fields::merge`].
     pub(crate) fn merge(&mut self, other: Fields) {
         if self.fields.is_empty() {
             self.fields = other;

@@ -66,7 +66,7 @@ fn json_keeps_its_text_also_through_serde() {
     assert_eq!((json.text(), serde_json::to_string(&json).unwrap().as_str()), (text, text));
     let list: Vec<Json> = serde_json::from_str(&format!("[{text}]")).unwrap();
     assert_eq!(list[0].text(), text);
-    // From a value, and from serde's own buffer, the meaning survives.
+    // Read from a value, or from serde's own buffer, it keeps its meaning.
     assert_eq!(serde_json::from_value::<Json>(json!({"a": [1]})).unwrap().text(), r#"{"a":[1]}"#);
     #[derive(Deserialize)]
     #[serde(tag = "type")]
@@ -138,7 +138,7 @@ fn the_order_of_fields_is_kept_and_means_nothing() {
     let fields = read(r#"{"b":1,"a":[2]}"#);
     assert_eq!(serde_json::to_string(&fields).unwrap(), r#"{"b":1,"a":[2]}"#);
     assert_eq!(fields, read(r#"{"a":[2],"b":1}"#));
-    // Of a name that stands twice, the last value counts.
+    // If a name appears twice, the last value counts.
     assert_eq!(read(r#"{"a":1,"b":0,"a":2}"#), read(r#"{"b":0,"a":1,"a":2}"#));
     for other in [r#"{"a":[2]}"#, r#"{"a":[2],"b":2}"#, r#"{"a":[2],"c":1}"#, r#"{"a":[2],"b":1,"b":1}"#] {
         assert_ne!(fields, read(other), "{other}");
@@ -149,7 +149,7 @@ fn the_order_of_fields_is_kept_and_means_nothing() {
     assert_ne!(data(r#"{"gemini":{"x":1},"anthropic":{"y":2}}"#), data(r#"{"anthropic":{"y":2}}"#));
 }
 
-/// What is wrong with a block or an event is said by its name.
+/// An error about a block or an event names it.
 #[test]
 fn a_block_that_cannot_be_read_says_why() {
     let block = |text: &str| serde_json::from_str::<crate::Block>(text).unwrap_err().to_string();

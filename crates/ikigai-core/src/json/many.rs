@@ -1,4 +1,4 @@
-//! Loose wire structs in lists and in whole documents, and the fields in their `rest`.
+//! Loose wire structs in lists and as whole documents, and the fields in their `rest`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,18 +12,18 @@ use serde_json::value::RawValue;
 use super::loose::{Item, Loose, Odd, raw};
 use super::wire::{Rest, Text};
 
-/// A field that the struct does not know, or whose form it did not expect; the last one if there are several.
+/// Finds a field that the struct does not have, or whose form did not fit; the last one if there are several.
 pub(crate) fn find<'r>(rest: &'r Rest<'_>, name: &str) -> Option<&'r RawValue> {
     rest.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_ref())
 }
 
-/// Sets a field that the struct does not know.
+/// Sets a field that the struct does not have.
 pub(crate) fn put<T: Serialize + ?Sized>(rest: &mut Rest<'_>, name: &'static str, value: &T) {
     rest.retain(|(own, _)| own != name);
     rest.push((Cow::Borrowed(name), raw(value)));
 }
 
-/// A text, or a list of objects.
+/// A string, or a list of objects.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Many<'a, T> {
     #[default]
@@ -33,7 +33,7 @@ pub(crate) enum Many<'a, T> {
 }
 
 impl<'a, T> Many<'a, T> {
-    /// The objects of the list, if it is one.
+    /// Returns the objects of the list, if it is one.
     pub(crate) fn objects(&self) -> impl Iterator<Item = &T> {
         let list = if let Many::List(list) = self { list.as_slice() } else { &[] };
         list.iter().filter_map(|entry| match entry {
@@ -71,7 +71,7 @@ impl<T: Serialize> Serialize for Many<'_, T> {
     }
 }
 
-/// A whole document as a loose struct. It has to be an object.
+/// A whole document as a loose struct. It must be an object.
 #[derive(Debug)]
 pub(crate) struct Document<T>(pub(crate) T);
 

@@ -1,7 +1,7 @@
-//! JSON that is carried, not understood: values kept as the text they were written in.
+//! JSON that is carried but not interpreted: values kept as the text they were written in.
 //!
-//! Schemas, arguments and fields that the format does not know pass through this crate untouched, so they are kept as
-//! raw text: numbers keep their digits, objects their order and their duplicate keys, and carrying them costs a copy.
+//! Schemas, arguments and fields that the format does not cover pass through this crate untouched. They are kept as raw
+//! text: numbers keep their digits, objects their order and their duplicate keys, and carrying them costs only a copy.
 
 mod arguments;
 mod fields;
@@ -34,7 +34,7 @@ pub use fields::Fields;
 pub(crate) use fields::Setting;
 pub(crate) use scan::{Excess, check_shape, end_of_string};
 
-/// A value with a JSON form. The object of this trait is what keeps code from being compiled for each type.
+/// A value with a JSON form. As a trait object, it keeps code from being compiled for each type.
 pub(crate) trait Writes {
     fn write(&self, to: &mut serde_json::Serializer<&mut Vec<u8>>) -> Result<(), serde_json::Error>;
 }
@@ -51,12 +51,12 @@ fn written(value: &dyn Writes) -> Result<Box<RawValue>, serde_json::Error> {
     String::from_utf8(bytes).map(reader::known).map_err(serde::ser::Error::custom)
 }
 
-/// The raw text of a value; `null` where it has no JSON form.
+/// Returns the raw text of a value; `null` if it has no JSON form.
 pub(crate) fn raw_of(value: &dyn Writes) -> Box<RawValue> {
     written(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-/// The name by which serde_json knows that raw text is wanted.
+/// The name that tells serde_json to return raw text.
 const RAW: &str = "$serde_json::private::RawValue";
 
 /// Any JSON value, kept as the text it was written in.
@@ -71,36 +71,36 @@ const RAW: &str = "$serde_json::private::RawValue";
 /// assert_eq!(Json::from(json!({"a": 1})).text(), r#"{"a":1}"#);
 /// ```
 pub struct Json {
-    /// Borrowed where it is a word of JSON.
+    /// Borrowed if it is a keyword of JSON.
     raw: Cow<'static, RawValue>,
-    /// The parsed value, made when it is first asked for.
+    /// The parsed value, created when it is first needed.
     value: OnceLock<Box<Value>>,
 }
 
 impl Json {
-    /// Reads JSON text. Text on several lines is brought onto one; everything else stays as it is.
+    /// Reads JSON text. Text on several lines is put on one line; everything else stays unchanged.
     ///
     /// # Errors
-    /// If the text is not one JSON value.
+    /// Returns an error if the text is not exactly one JSON value.
     pub fn parse(text: impl Into<String>) -> Result<Self, serde_json::Error> {
         RawValue::from_string(text.into()).map(Json::new)
     }
 
-    /// The JSON form of a value.
+    /// Returns the JSON form of a value.
     ///
     /// # Errors
-    /// If the value has no JSON form, such as a map whose keys are not texts.
+    /// Returns an error if the value has no JSON form, such as a map whose keys are not strings.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         written(&value).map(Json::new)
     }
 
-    /// A copy of borrowed raw text.
+    /// Copies borrowed raw text.
     pub(crate) fn copy(raw: &RawValue) -> Self {
         Json::new(raw.to_owned())
     }
 
     fn new(raw: Box<RawValue>) -> Self {
-        // One value stands on one line, so that values can be written one a line.
+        // A value is on one line, so that values can be written one per line.
         let raw = match scan::on_one_line(raw.get()) {
             Some(one_line) => RawValue::from_string(one_line).unwrap_or(raw),
             None => raw,
@@ -108,22 +108,22 @@ impl Json {
         Json::known(Cow::Owned(raw))
     }
 
-    /// A value that is known to stand on one line.
+    /// Wraps a value that is known to be on one line.
     fn known(raw: Cow<'static, RawValue>) -> Self {
         Json { raw, value: OnceLock::new() }
     }
 
-    /// The `null` value.
+    /// Returns the `null` value.
     pub fn null() -> Self {
         Json::known(Cow::Borrowed(RawValue::NULL))
     }
 
-    /// The text of this value.
+    /// Returns the text of this value.
     pub fn text(&self) -> &str {
         self.raw.get()
     }
 
-    /// The raw text, for a wire struct that borrows it.
+    /// Returns the raw text, for a wire struct that borrows it.
     pub(crate) fn raw(&self) -> &RawValue {
         &self.raw
     }
@@ -131,23 +131,23 @@ impl Json {
     /// Reads the value as a type.
     ///
     /// # Errors
-    /// If it does not have the type's form.
+    /// Returns an error if it does not have the type's form.
     pub fn to<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         wire::read_str(self.text())
     }
 
-    /// The parsed value. It is `null` where the text holds a number that no 64-bit number can stand for, or is nested
+    /// Returns the parsed value. It is `null` if the text contains a number that does not fit in 64 bits, or is nested
     /// more than 128 levels deep; [`to`](Json::to) gives the reason.
     pub fn value(&self) -> &Value {
         self.value.get_or_init(|| Box::new(self.to().unwrap_or_default()))
     }
 
-    /// The text of a JSON string; `None` for any other value.
+    /// Returns the text of a JSON string; `None` for any other value.
     pub fn as_str(&self) -> Option<Cow<'_, str>> {
         text::unescape(self.text())
     }
 
-    /// The value of `true` and `false`; `None` for any other value.
+    /// Returns the value of `true` or `false`; `None` for any other value.
     pub fn as_bool(&self) -> Option<bool> {
         match self.text() {
             "true" => Some(true),
@@ -156,12 +156,12 @@ impl Json {
         }
     }
 
-    /// Whether this is `null`.
+    /// Returns whether this is `null`.
     pub fn is_null(&self) -> bool {
         self.text() == "null"
     }
 
-    /// Whether this is an object.
+    /// Returns whether this is an object.
     pub fn is_object(&self) -> bool {
         self.text().starts_with('{')
     }
@@ -185,7 +185,7 @@ impl fmt::Debug for Json {
     }
 }
 
-/// Two values are equal if their texts are, or what they mean.
+/// Two values are equal if their texts or their meanings are.
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
         self.text() == other.text() || (!self.value().is_null() && self.value() == other.value())
@@ -223,14 +223,14 @@ impl From<Map<String, Value>> for Json {
 }
 
 impl From<&str> for Json {
-    /// A JSON string with this text.
+    /// Returns a JSON string with this text.
     fn from(text: &str) -> Self {
         Json::known(Cow::Owned(reader::known(text::escape(text))))
     }
 }
 
 impl From<String> for Json {
-    /// A JSON string with this text.
+    /// Returns a JSON string with this text.
     fn from(text: String) -> Self {
         Json::from(text.as_str())
     }
@@ -279,12 +279,12 @@ impl<'de> Deserialize<'de> for Json {
                 f.write_str("a JSON value")
             }
 
-            // serde_json itself: the text as it was written.
+            // From serde_json itself: the text as it was written.
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Json, A::Error> {
                 Box::<RawValue>::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(Json::new)
             }
 
-            // A value that serde has buffered, as it does for tagged enums: its text is gone, its meaning is not.
+            // From a value that serde has buffered, as it does for tagged enums: the text is lost, but not its meaning.
             fn visit_newtype_struct<D: Deserializer<'de>>(self, buffered: D) -> Result<Json, D::Error> {
                 Value::deserialize(buffered).map(Json::from)
             }
@@ -293,7 +293,7 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
-/// A double as the whole number that it is: within the range that doubles hold exactly.
+/// Converts a float to an integer if it is whole and within the range that floats hold exactly.
 pub(crate) fn whole(number: f64) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
     (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64)

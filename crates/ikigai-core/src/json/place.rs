@@ -1,21 +1,21 @@
-//! Where in a JSON text a fault is: `messages[3].content`.
+//! Finds where in a JSON text a fault is: `messages[3].content`.
 //!
-//! The parser says a line and a column. The path to it is found by walking over the text once more, which is done only when
-//! there is a fault to tell of. (To have the path tracked while reading would mean to compile every wire struct twice.)
+//! The parser reports a line and a column. The path is found by walking over the text once more, which is only done for
+//! a fault. (Tracking the path while reading would mean compiling every wire struct twice.)
 
 use std::fmt::Write as _;
 
 use super::scan::end_of_string;
 
-/// A step on the way down.
+/// A step down into the document.
 enum Step {
-    /// In an object, at the value of a key; between two values there is none.
+    /// Into an object, to the value of a key; `None` between two values.
     Key(Option<String>),
-    /// In a list, at an element.
+    /// Into a list, to an element.
     Element(usize),
 }
 
-/// The path to the value that a parser was reading at a line and a column, both from 1. Empty for the whole document.
+/// Returns the path to the value that a parser was reading at a line and a column, both from 1; empty for the document.
 pub(super) fn path_at(bytes: &[u8], line: usize, column: usize) -> String {
     let before: usize =
         bytes.split_inclusive(|byte| *byte == b'\n').take(line.saturating_sub(1)).map(<[u8]>::len).sum();
@@ -26,7 +26,7 @@ pub(super) fn path_at(bytes: &[u8], line: usize, column: usize) -> String {
         match byte {
             b'"' => {
                 let behind = end_of_string(bytes, at + 1);
-                // A fault of the key itself, such as one that stands twice, is a fault of the object.
+                // A fault of the key itself, such as a duplicate, is a fault of the object.
                 if let Some(Step::Key(key @ None)) = steps.last_mut().filter(|_| behind < end) {
                     let text = bytes.get(at + 1..behind.saturating_sub(1)).unwrap_or_default();
                     *key = Some(String::from_utf8_lossy(text).into_owned());
@@ -34,7 +34,7 @@ pub(super) fn path_at(bytes: &[u8], line: usize, column: usize) -> String {
                 at = behind;
                 continue;
             }
-            // The parser stops in front of a bracket that it did not expect: the value is the list or the object itself.
+            // The parser stops before a bracket that it did not expect: the value is the list or the object itself.
             b'{' if at + 1 < end => steps.push(Step::Key(None)),
             b'[' if at + 1 < end => steps.push(Step::Element(0)),
             b'}' | b']' => drop(steps.pop()),
@@ -49,7 +49,7 @@ pub(super) fn path_at(bytes: &[u8], line: usize, column: usize) -> String {
     }
     let mut path = String::new();
     for step in &steps {
-        // Writing to a text cannot fail.
+        // Writing to a String cannot fail.
         let _ = match step {
             Step::Key(Some(key)) if path.is_empty() => write!(path, "{key}"),
             Step::Key(Some(key)) => write!(path, ".{key}"),
@@ -86,7 +86,7 @@ mod tests {
         parts: Vec<Item>,
     }
 
-    /// What the crate says that tracks the path while it reads.
+    /// Returns the path according to the crate that tracks it while reading.
     fn tracked(text: &str) -> String {
         let mut document = serde_json::Deserializer::from_str(text);
         let fault = serde_path_to_error::deserialize::<_, Document>(&mut document).unwrap_err();

@@ -1,22 +1,22 @@
-//! Looks at JSON text without parsing it.
+//! Scans JSON text without parsing it.
 
 use memchr::memchr2;
 
 use super::text::next_special;
 
-/// JSON that would take more to read than its size says.
+/// How JSON exceeds the limits on reading it, which its size alone does not show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Excess {
-    /// It is nested too deep: where the level begins that is one too many.
+    /// It is nested too deeply: the place of the excess level.
     Depth(usize),
-    /// It has too many values: where the one is that is too many.
+    /// It has too many values: the place of the excess value.
     Values(usize),
 }
 
-/// Checks how deep arrays and objects are nested, and how many values they hold: about so many as are returned, and never
-/// more. The bytes need not be JSON: what a parser would refuse is left to it.
+/// Checks how deep arrays and objects are nested, and how many values they contain. Returns roughly that number, never
+/// more. The bytes need not be JSON; the parser will refuse those that are not.
 pub(crate) fn check_shape(bytes: &[u8], depth: usize, values: usize) -> Result<usize, Excess> {
-    // Short documents have neither: each level and each value takes a byte.
+    // Short documents cannot exceed either limit: each level and each value takes a byte.
     if bytes.len() <= depth.min(values) {
         return Ok(bytes.len());
     }
@@ -35,7 +35,7 @@ pub(crate) fn check_shape(bytes: &[u8], depth: usize, values: usize) -> Result<u
                 }
             }
             b'}' | b']' => level = level.saturating_sub(1),
-            // Every value but the first of an array or object has one before it.
+            // Every value of an array or object except the first has one before it.
             b',' => seen += 1,
             _ => {}
         }
@@ -47,7 +47,7 @@ pub(crate) fn check_shape(bytes: &[u8], depth: usize, values: usize) -> Result<u
     Ok(seen)
 }
 
-/// The place behind the quotation mark that ends a string, whose text begins at `at`; the end of the bytes if none does.
+/// Returns the place after the closing quotation mark of a string whose text begins at `at`, or the end of the bytes.
 pub(crate) fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     loop {
         at = next_special(bytes, at);
@@ -61,7 +61,7 @@ pub(crate) fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// Valid JSON text on one line, without blanks between its parts; `None` if it is on one line already.
+/// Puts valid JSON on one line, without blanks between its parts; `None` if it already is on one line.
 pub(crate) fn on_one_line(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     memchr2(b'\n', b'\r', bytes)?;

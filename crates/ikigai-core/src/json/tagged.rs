@@ -1,4 +1,4 @@
-//! Objects whose `type` says what they are, and objects of any kind.
+//! Objects whose `type` names their kind, and objects of any kind.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,43 +11,43 @@ use serde_json::value::RawValue;
 use super::text::unescape;
 use super::wire::{Raw, Rest, Text};
 
-/// An object whose fields are kept as they were written, in their order.
+/// An object whose fields are kept as written, in order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Object<'a>(pub(crate) Rest<'a>);
 
 impl<'a> Object<'a> {
-    /// The first field of this name.
+    /// Returns the first field with this name.
     pub(crate) fn get(&self, name: &str) -> Option<&RawValue> {
         self.0.iter().find(|(own, _)| own == name).map(|(_, raw)| raw.as_ref())
     }
 
-    /// The first field of this name, if it is a text.
+    /// Returns the first field with this name, if it is a string.
     pub(crate) fn text(&self, name: &str) -> Option<Cow<'_, str>> {
         unescape(self.get(name)?.get())
     }
 
-    /// Takes the first field of this name out, if its raw text is such.
+    /// Removes and returns the first field with this name, if its raw text passes the test.
     pub(crate) fn take_if(&mut self, name: &str, is_meant: impl FnOnce(&str) -> bool) -> Option<Raw<'a>> {
         let place = self.0.iter().position(|(own, _)| own == name)?;
         self.0.get(place).filter(|(_, raw)| is_meant(raw.get()))?;
         Some(Raw(self.0.remove(place).1))
     }
 
-    /// Takes a field out, unless it is `null`.
+    /// Removes and returns a field, unless it is `null`.
     pub(crate) fn take(&mut self, name: &str) -> Option<Raw<'a>> {
         self.take_if(name, |raw| raw != "null")
     }
 
-    /// Takes a field out that is a text.
+    /// Removes and returns a field that is a string.
     pub(crate) fn take_text(&mut self, name: &str) -> Option<String> {
         let text = self.text(name)?.into_owned();
         self.take(name);
         Some(text)
     }
 
-    /// The first of these names that stands there twice.
+    /// Returns the first of these names that appears twice.
     pub(crate) fn twice<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
-        // Few objects have many fields, and in a few it is quicker to look for any name that stands there twice.
+        // Few objects have many fields, and with few it is faster to look for any name that appears twice.
         let fields = self.0.iter().enumerate();
         let is_twice = |(place, (name, _)): (usize, &(Cow<'a, str>, _))| {
             self.0.iter().take(place).any(|(before, _)| before == name)
@@ -92,12 +92,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
     }
 }
 
-/// An object of a known type, as a struct; or any other object, whole, with its fields in their order.
+/// An object of a known type, as a struct; or any other object, complete, with its fields in order.
 #[derive(Debug, Clone)]
 pub(crate) enum Tagged<'a, T> {
     /// An object of a known type.
     Known(T),
-    /// An object of another type, or of none.
+    /// An object of another type, or without one.
     Whole(Raw<'a>),
 }
 

@@ -1,17 +1,17 @@
-//! JSON strings and texts.
+//! JSON strings and their text.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The text of a JSON string literal that has been checked to be JSON; `None` for any other value.
+/// Returns the text of a JSON string literal that is known to be valid; `None` for any other value.
 ///
-/// serde_json reads an escaped string into a buffer of its own and copies it from there. Most pieces of an answer hold
-/// an escape, so that would be twice the work for each.
+/// serde_json reads an escaped string into its own buffer and copies it from there. Most pieces of an answer contain an
+/// escape, so that would double the work for each.
 pub(crate) fn unescape(literal: &str) -> Option<Cow<'_, str>> {
     unescape_inner(literal.trim().strip_prefix('"')?.strip_suffix('"')?)
 }
 
-/// The text between the quotation marks of a JSON string; `None` if it holds something that is not an escape.
+/// Returns the text between the quotation marks of a JSON string; `None` if it contains an invalid escape.
 pub(crate) fn unescape_inner(inner: &str) -> Option<Cow<'_, str>> {
     let Some(mut at) = memchr::memchr(b'\\', inner.as_bytes()) else { return Some(Cow::Borrowed(inner)) };
     let mut text = String::with_capacity(inner.len());
@@ -36,14 +36,14 @@ pub(crate) fn write(text: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(text.as_bytes());
         out.push(b'"');
     } else {
-        // A text always has a JSON form, and memory takes every write.
+        // A string always has a JSON form, and writing to memory cannot fail.
         let _ = serde_json::to_writer(out, text);
     }
 }
 
-/// Whether a text is the same between the quotation marks of a JSON string: nothing in it is escaped, or needs to be.
+/// Returns whether a text is the same between the quotation marks of a JSON string: nothing is, or has to be, escaped.
 ///
-/// Pieces of an answer are short, and most of them are plain: several bytes are looked at at once.
+/// Pieces of an answer are short, and most of them are plain: several bytes are examined together.
 #[inline]
 pub(crate) fn is_plain(text: &[u8]) -> bool {
     if let Some(last) = text.last_chunk() {
@@ -58,17 +58,17 @@ pub(crate) fn is_plain(text: &[u8]) -> bool {
     }
 }
 
-/// Whether none of eight bytes is a control character, a quotation mark or a backslash.
+/// Returns whether none of eight bytes is a control character, a quotation mark or a backslash.
 fn is_plain_word(word: u64) -> bool {
     const ONES: u64 = u64::MAX / 0xff;
-    // The highest bit of a byte is set where the byte is less than `least`, which is true of no byte if it is of none.
+    // Sets the highest bit of a byte that is less than `least`; if no byte is, no bit is set.
     let less = |word: u64, least: u64| word.wrapping_sub(ONES * least) & !word & (ONES << 7);
     let is = |byte: u8| less(word ^ (ONES * u64::from(byte)), 1);
     less(word, u64::from(b' ')) | is(b'"') | is(b'\\') == 0
 }
 
-/// Adds what the escape at a place of a string's inside stands for. Gives the place where the text goes on, and the one
-/// behind the escape: a character that stands for itself is left to the text. `half` stands for half of a surrogate pair.
+/// Appends what the escape at `at` represents. Returns where the text continues, and the place after the escape: a
+/// character that stands for itself is left to the text. `half` represents half of a surrogate pair.
 #[inline]
 pub(super) fn add_escape(text: &mut String, inner: &str, at: usize, half: Option<char>) -> Option<(usize, usize)> {
     let behind = at + 2;
@@ -89,7 +89,7 @@ pub(super) fn add_escape(text: &mut String, inner: &str, at: usize, half: Option
     Some((behind, behind))
 }
 
-/// The character of an escape with digits, and how long it is; none for half of a surrogate pair.
+/// Returns the character of an escape with digits (`None` for half of a surrogate pair), and the escape's length.
 #[cold]
 fn read_unicode(escape: &str) -> Option<(Option<char>, usize)> {
     let unit = |at: usize| {
@@ -109,7 +109,7 @@ fn read_unicode(escape: &str) -> Option<(Option<char>, usize)> {
     }
 }
 
-/// The place of the next quotation mark, backslash or control character, or the end: eight bytes at a time.
+/// Returns the place of the next quotation mark, backslash or control character, or the end: eight bytes at a time.
 #[inline]
 pub(super) fn next_special(bytes: &[u8], mut at: usize) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
@@ -118,12 +118,12 @@ pub(super) fn next_special(bytes: &[u8], mut at: usize) -> usize {
     let (chunks, rest) = bytes.get(at..).unwrap_or_default().as_chunks();
     for chunk in chunks {
         let word = u64::from_le_bytes(*chunk);
-        // With this bit turned over, quotation marks and control characters, and they alone, are below 0x21. The lowest
-        // high bit that is set marks the first byte that is meant; those above it may be wrong.
+        // With this bit flipped, only quotation marks and control characters are below 0x21. The lowest high bit that
+        // is set marks the first matching byte; those above it may be wrong.
         let below = (word ^ (ONES * 2)).wrapping_sub(QUOTE_BELOW);
         let backslashes = (word ^ BACKSLASHES).wrapping_sub(ONES);
         let found = (below | backslashes) & (ONES << 7);
-        // Bytes that are not ASCII are found as well, and only then looked at again.
+        // Bytes that are not ASCII match as well, and are only then checked again.
         if found != 0 && found & !word != 0 {
             return at + (found & !word).trailing_zeros() as usize / 8;
         }
@@ -132,7 +132,7 @@ pub(super) fn next_special(bytes: &[u8], mut at: usize) -> usize {
     at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..0x20)).unwrap_or(rest.len())
 }
 
-/// Writes a text as a JSON string, its quotation marks included.
+/// Returns a text as a JSON string, including its quotation marks.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + text.len() / 8 + 2);
     escaped.push('"');
@@ -141,7 +141,7 @@ pub(crate) fn escape(text: &str) -> String {
         escaped.push_str(text.get(begin..at).unwrap_or_default());
         match byte {
             b'\n' => escaped.push_str("\\n"),
-            // It stands for itself, and goes with the text behind it.
+            // It stands for itself, and is copied with the text after it.
             b'"' | b'\\' => {
                 escaped.push('\\');
                 begin = at;

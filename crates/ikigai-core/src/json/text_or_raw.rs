@@ -1,4 +1,4 @@
-//! Values that are a text or anything else.
+//! Values that are a string or anything else.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,14 +11,14 @@ use serde_json::value::RawValue;
 use super::text::unescape;
 use super::wire::{Raw, Text};
 
-/// A text; or any other value, as raw text.
+/// A string; or any other value, as raw text.
 #[derive(Debug, Clone)]
 pub(crate) enum TextOrRaw<'a> {
     Text(Text<'a>),
     Raw(Raw<'a>),
 }
 
-/// The name by which our reader knows that a text is wanted as such, and anything else as raw text.
+/// The name that tells our reader to return a string as such, and anything else as raw text.
 pub(super) const TEXT_OR_RAW: &str = "text or raw";
 
 impl<'a> TextOrRaw<'a> {
@@ -56,7 +56,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for TextOrRaw<'a> {
                 Raw::deserialize(MapAccessDeserializer::new(map)).map(TextOrRaw::Raw)
             }
 
-            // Any other reader: it has raw text alone.
+            // Any other reader offers only raw text.
             fn visit_newtype_struct<D: Deserializer<'de>>(self, reader: D) -> Result<TextOrRaw<'de>, D::Error> {
                 let raw = <&'de RawValue>::deserialize(reader)?;
                 Ok(match unescape(raw.get()) {

@@ -1,8 +1,8 @@
-//! Enums whose objects say with `type` which variant they are, read without a copy in between.
+//! Reads enums whose objects name their variant in `type`, without a copy in between.
 //!
-//! Serde reads such an object into a buffer of its own first, in which raw JSON loses its spelling: `1.0e2` becomes `100.0`,
-//! and a whole number of forty digits an approximate one. Here the variant is read from the object itself. Only fields
-//! that stand before the type are held, as the text they are written in.
+//! Serde first reads such an object into its own buffer, where raw JSON loses its spelling: `1.0e2` becomes `100.0`,
+//! and an integer of forty digits becomes an approximation. Here the variant is read from the object itself. Only the
+//! fields before the type are held, as the text in which they are written.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,15 +12,15 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAcces
 
 use super::Json;
 
-/// An enum that is read by its `type`.
+/// An enum that is read according to its `type`.
 pub(crate) trait Variants<'de>: Sized {
-    /// What it is, for the message about something else.
+    /// What it is, for the error message about something else.
     const WHAT: &'static str;
 
-    /// The words for its variants.
+    /// The names of its variants.
     const WORDS: &'static [&'static str];
 
-    /// Reads the variant with one of those words.
+    /// Reads the variant with one of those names.
     fn read<A: MapAccess<'de>>(word: &str, fields: MapAccessDeserializer<A>) -> Result<Self, A::Error>;
 }
 
@@ -73,7 +73,7 @@ impl Visitor<'_> for Name {
     }
 }
 
-/// The value of `type`, which is one of these.
+/// The value of `type`, which must be one of these.
 struct Word(&'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for Word {
@@ -96,10 +96,10 @@ impl Visitor<'_> for Word {
     }
 }
 
-/// The fields that stood before the type, then those behind it.
+/// The fields before the type, then those after it.
 struct HeldFirst<A> {
     held: std::vec::IntoIter<(String, Json)>,
-    /// The value of the held field whose name was given last.
+    /// The value of the held field whose name was returned last.
     value: Option<Json>,
     map: A,
 }
@@ -124,7 +124,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for HeldFirst<A> {
     }
 }
 
-/// A name that is not `type`, which stands there once.
+/// A name other than `type`, which must not appear again.
 struct NotType<K>(K);
 
 impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for NotType<K> {

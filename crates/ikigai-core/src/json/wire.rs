@@ -1,7 +1,7 @@
-//! What wire structs are made of: texts and raw values that borrow, and the macro that writes the structs.
+//! Building blocks of wire structs: texts and raw values that borrow, and the macro that defines the structs.
 //!
-//! Serde's own `flatten`, `untagged` and tagged enums buffer what they read, which costs more than reading it and takes
-//! the raw text away. A wire struct is therefore one struct with all fields that an object of its place may have, each
+//! Serde's own `flatten`, `untagged` and tagged enums buffer what they read, which costs more than reading it and loses
+//! the raw text. A wire struct is therefore one struct with all fields that an object in its place may have, each
 //! optional, and a `rest` for the others.
 
 use std::borrow::Cow;
@@ -17,30 +17,29 @@ use super::text::escape;
 use super::{Fields, Json, RAW, Writes, reader};
 use crate::{Error, Limits};
 
-/// The fields of a wire object that its struct does not know, in their order; and those that it knows, but that are
-/// `null`.
+/// The fields of a wire object that its struct does not have, in order, and those that it has but that are `null`.
 pub(crate) type Rest<'a> = Vec<(Cow<'a, str>, Cow<'a, RawValue>)>;
 
-/// The names that a wire object was written with where a field has several: those that are not the usual ones.
+/// The names in a wire object that are not the usual ones, for fields that have several.
 pub(crate) type Names<'a> = Vec<Cow<'a, str>>;
 
-/// Puts a field of a wire struct that has no meaning to the unknown ones.
+/// Moves a field of a wire struct that has no meaning to the unknown ones.
 pub(crate) fn leave(rest: &mut Rest<'_>, name: &'static str, value: &dyn Writes) {
     rest.push((Cow::Borrowed(name), Cow::Owned(super::raw_of(value))));
 }
 
-/// Writes the key of an entry. A function of its own, since structs have many.
+/// Writes the key of an entry. A separate function, because structs have many.
 #[inline(never)]
 pub(crate) fn write_key<M: SerializeMap>(map: &mut M, key: &str) -> Result<(), M::Error> {
     map.serialize_key(key)
 }
 
-/// The unknown fields of a wire object, to be kept.
+/// Returns the unknown fields of a wire object in a form that can be kept.
 pub(crate) fn keep(rest: Rest<'_>) -> Fields {
     rest.into_iter().map(|(name, raw)| (name.into_owned(), Json::copy(&raw))).collect()
 }
 
-/// A text, borrowed where nothing in it is escaped.
+/// A string, borrowed if nothing in it is escaped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
 
@@ -66,8 +65,8 @@ impl From<String> for Text<'_> {
     }
 }
 
-/// Texts of these lengths are escaped here, which is quicker than serde_json's own way, byte by byte. Longer ones would be held
-/// once more in memory for it.
+/// Strings of these lengths are escaped here, which is faster than serde_json's byte-by-byte method. Longer ones would
+/// need a second copy in memory.
 const LONG: Range<usize> = 48..1 << 20;
 
 impl Serialize for Text<'_> {
@@ -75,7 +74,7 @@ impl Serialize for Text<'_> {
         if !LONG.contains(&self.0.len()) {
             return serializer.serialize_str(&self.0);
         }
-        // As raw text serializes.
+        // Serialized like raw text.
         let mut raw = serializer.serialize_struct(RAW, 1)?;
         raw.serialize_field(RAW, &escape(&self.0))?;
         raw.end()
@@ -108,18 +107,18 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-/// Any value, as raw text: for numbers, whose digits must survive, for schemas and arguments, and for what may have
-/// several forms.
+/// Any value, as raw text: for numbers, whose digits must survive, for schemas and arguments, and for values that may
+/// have several forms.
 #[derive(Debug, Clone)]
 pub(crate) struct Raw<'a>(pub(crate) Cow<'a, RawValue>);
 
 impl<'a> Raw<'a> {
-    /// The raw form of anything that has one.
+    /// Returns the raw form of anything that has one.
     pub(crate) fn of<T: Serialize + ?Sized>(value: &T) -> Self {
         Raw(Cow::Owned(super::raw_of(&value)))
     }
 
-    /// A JSON string with this text.
+    /// Returns a JSON string with this text.
     pub(crate) fn string(text: &str) -> Self {
         Raw(Cow::Owned(reader::known(escape(text))))
     }
@@ -128,7 +127,7 @@ impl<'a> Raw<'a> {
         self.0.get()
     }
 
-    /// The value as a type, if it has that type's form.
+    /// Reads the value as a type, if it has that type's form.
     pub(crate) fn to<'b, T: Deserialize<'b>>(&'b self) -> Option<T> {
         read_str(self.text()).ok()
     }
@@ -144,7 +143,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The text of a JSON string; `None` for any other value.
+    /// Returns the text of a JSON string; `None` for any other value.
     pub(crate) fn as_str(&self) -> Option<Cow<'_, str>> {
         super::text::unescape(self.text())
     }
@@ -173,12 +172,12 @@ pub(crate) fn read_str<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde
     reader::read(text, usize::MAX).map_err(|refused| refused.explain(text))
 }
 
-/// Reads a wire document whose depth has been checked. A fault names its place: `messages[3].content: …`.
+/// Reads a wire document whose depth has been checked. An error names its place: `messages[3].content: …`.
 pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
-    // Checking all of it at once is quicker than checking string by string.
+    // Validating all of it at once is faster than string by string.
     let read = match simdutf8::basic::from_utf8(bytes) {
         Ok(text) => read_str(text),
-        // Some string in it cannot be read, and the parser knows which.
+        // Some string in it cannot be read; the parser knows which.
         Err(_) => Err(reader::not_utf8(bytes)),
     };
     read.map_err(|fault| {
@@ -189,7 +188,7 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String>
 
 /// Reads a request that a client sent.
 pub(crate) fn read_request<'a, T: Deserialize<'a>>(bytes: &'a [u8], limits: &Limits) -> Result<T, Error> {
-    // Most requests can be read, so how deep they are nested is not looked at before.
+    // Most requests can be read, so their depth is not checked in advance.
     if let Some(read) = simdutf8::basic::from_utf8(bytes).ok().and_then(|text| reader::read(text, limits.depth).ok()) {
         return Ok(read);
     }
@@ -200,7 +199,7 @@ pub(crate) fn read_request<'a, T: Deserialize<'a>>(bytes: &'a [u8], limits: &Lim
     read(bytes).map_err(|fault| Error::invalid_request(format!("the request body cannot be read: {fault}")))
 }
 
-/// How much of an answer that cannot be read is quoted, in bytes.
+/// The number of bytes quoted from an answer that cannot be read.
 const EXCERPT: usize = 200;
 
 /// Reads an answer that a provider sent.
@@ -211,9 +210,9 @@ pub(crate) fn read_answer<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, 
     })
 }
 
-/// A wire struct, out of which the fields that mean something have been taken.
+/// A wire struct whose meaningful fields have been taken out.
 pub(crate) trait Leftovers {
-    /// The fields that are still there: unknown ones, and known ones that have no meaning in this object.
+    /// Returns the fields that are still there: unknown ones, and known ones that have no meaning in this object.
     fn leftovers(self) -> Fields;
 }
 
@@ -222,14 +221,14 @@ pub(crate) fn write<T: Serialize>(document: &T) -> Vec<u8> {
     write_within(document, 256)
 }
 
-/// Writes a wire document that takes about so many bytes.
+/// Writes a wire document of about this many bytes.
 pub(crate) fn write_within<T: Serialize>(document: &T, bytes: usize) -> Vec<u8> {
     let mut written = Vec::with_capacity(bytes);
-    // Wire structs are made of texts, raw JSON and lists of them, which always have a JSON form.
+    // Wire structs consist of strings, raw JSON and lists of them, which always have a JSON form.
     serde_json::to_writer(&mut written, document).map(|()| written).unwrap_or_default()
 }
 
-/// Writes the struct of a wire object: every field optional, the unknown ones kept in `rest`.
+/// Defines the struct of a wire object: every field is optional, and unknown ones are kept in `rest`.
 ///
 /// ```text
 /// wire! {
@@ -241,11 +240,11 @@ pub(crate) fn write_within<T: Serialize>(document: &T, bytes: usize) -> Vec<u8> 
 /// }
 /// ```
 ///
-/// The name on the wire stands in quotation marks; names behind a bar are read as well, but never written. A field that
-/// is `null` reads as absent and stays in `rest`, so that it is written back. A field that stands twice is an error.
-/// Written are the fields that are there, in the struct's order, and then `rest` without those.
+/// The name on the wire is in quotation marks; the names after a bar are also read, but never written. A field that is
+/// `null` reads as absent and stays in `rest`, so that it is written back. A field that appears twice is an error.
+/// Writing outputs the fields that are present, in the struct's order, and then `rest` without those.
 ///
-/// `struct Message<'a> [names] {…}` remembers in a field `names` which of the names behind a bar were read, and writes
+/// `struct Message<'a> [names] {…}` records in a field `names` which of the names after a bar were read, and writes
 /// those again.
 macro_rules! wire {
     ($(
@@ -265,7 +264,7 @@ macro_rules! wire {
         }
 
         impl<$lt> $name<$lt> {
-            /// Reads all fields in place, which saves copies where the struct is large and read often.
+            /// Reads all fields in place, which saves copies for structs that are large and read often.
             $vis fn fill<'de: $lt, A: serde::de::MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
                 // Both are unused in a struct without fields.
                 let _ = ($name::read_as, $name::written_as);
@@ -292,7 +291,7 @@ macro_rules! wire {
                 Ok(())
             }
 
-            /// Remembers a name that is not the usual one.
+            /// Records a name that is not the usual one.
             fn read_as(&mut self, name: std::borrow::Cow<$lt, str>, usual: &str) {
                 let _ = (&name, usual);
                 $( if name != usual {
@@ -300,7 +299,7 @@ macro_rules! wire {
                 } )?
             }
 
-            /// The name to write a field by.
+            /// Returns the name under which to write a field.
             fn written_as<'n>(&self, usual: &'n str, others: &[&'n str]) -> &'n str {
                 let _ = others;
                 $( if let Some(other) = others.iter().find(|other| self.$names.iter().any(|name| name == **other)) {

@@ -1,11 +1,11 @@
-//! Where a provider's API begins: the row's template, the environment's variables, the user's own address.
+//! The base URL of a provider's API: the row's template, environment variables, the user's own URL.
 
 use super::ProviderSetupError;
 use crate::Dialect;
 use crate::provider::Provider;
 
 impl Provider {
-    /// The environment variables that may replace the base URL, in order of precedence.
+    /// Returns the environment variables that may replace the base URL, in order of precedence.
     ///
     /// ```
     /// use ikigai_core::provider::Providers;
@@ -22,8 +22,8 @@ impl Provider {
         }
     }
 
-    /// The base URL for one of the provider's dialects, without a trailing slash. `env` looks up environment variables;
-    /// an empty value counts as unset.
+    /// Returns the base URL for one of the provider's dialects, without a trailing slash. `env` looks up environment
+    /// variables; an empty value counts as unset.
     ///
     /// A variable of [`base_url_variables`](Provider::base_url_variables) replaces the base URL of the provider's own
     /// dialect, of dialects that share it, and the beginning of base URLs that begin with it. Its value may be written
@@ -60,7 +60,7 @@ impl Provider {
             }
         };
         let variables = self.base_url_variables();
-        // The part of the template that a variable does not replace, if it may replace any.
+        // The part of the template after the replaceable prefix, if a variable may replace any of it.
         let rest = template.strip_prefix(own).filter(|_| !own.is_empty() || template.is_empty());
         let url = match (variables.iter().find_map(|name| env(name)), rest) {
             (Some(configured), Some("")) => normal(&configured, dialect, Version::of(own)),
@@ -74,7 +74,7 @@ impl Provider {
         if is_url(&url) { Ok(url) } else { Err(ProviderSetupError::NotAUrl { provider: self.id.to_string(), url }) }
     }
 
-    /// Puts variables in place of `${…}`.
+    /// Replaces each `${…}` with the value of its variable.
     fn fill(&self, template: &str, env: impl Fn(&str) -> Option<String>) -> Result<String, ProviderSetupError> {
         let mut url = String::new();
         let mut rest = template;
@@ -89,7 +89,7 @@ impl Provider {
                 let variables = names.into_iter().map(str::to_owned).collect();
                 return Err(ProviderSetupError::MissingVariable { provider: self.id.to_string(), variables });
             };
-            // Some variables are set with a scheme by one program and without by the next.
+            // Some programs set these variables with a scheme, others without.
             let value = match value.split_once("://") {
                 Some((_, host)) if url.ends_with("://") => host,
                 _ => &value,
@@ -108,7 +108,7 @@ impl Provider {
     }
 }
 
-/// The variables of a placeholder and its default: `A|B:-text`.
+/// Returns the variables of a placeholder and its default: `A|B:-text`.
 pub(super) fn variables(placeholder: &str) -> (Vec<&str>, Option<&str>) {
     let (names, default) = match placeholder.split_once(":-") {
         Some((names, default)) => (names, Some(default)),
@@ -140,19 +140,19 @@ impl Dialect {
     }
 }
 
-/// The version that is put after an address without one.
+/// The version that is appended to a URL without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version<'a> {
-    /// `/v1`, after a bare host only: the address of a row says what it means.
+    /// `/v1`, but only after a bare host: the URL in a row is taken literally.
     AfterHost,
-    /// `/v1` after a bare host, this one after a path: the provider's own.
+    /// `/v1` after a bare host; after a path, the provider's own version.
     Own(&'a str),
     /// No version: the provider's API begins at its host.
     Never,
 }
 
 impl<'a> Version<'a> {
-    /// What a provider's own address says about its version.
+    /// Returns what a provider's own URL says about its version.
     fn of(own: &'a str) -> Self {
         match path_of(own) {
             "" if own.is_empty() => Version::Own("v1"),
@@ -161,7 +161,7 @@ impl<'a> Version<'a> {
         }
     }
 
-    /// What is put after an address with this path.
+    /// Returns the version to append to a URL with this path.
     fn after(self, path: &str) -> Option<&'a str> {
         match self {
             _ if path.split('/').any(is_version) => None,
@@ -173,10 +173,10 @@ impl<'a> Version<'a> {
     }
 }
 
-/// An address as people write it, as the dialect wants it. A query stays behind it.
+/// Converts a URL as people write it to the form that the dialect needs. A query stays at the end.
 ///
-/// Chat and Responses: the version belongs to the base URL. Anthropic: the path of each request begins with it, so it is
-/// taken off. Gemini: it belongs to the base URL. Converse has none.
+/// Chat and Responses: the version belongs to the base URL. Anthropic: the path of each request begins with the
+/// version, so it is removed. Gemini: it belongs to the base URL. Converse has none.
 pub(super) fn normal(configured: &str, dialect: Dialect, version: Version<'_>) -> String {
     let (address, query) = match configured.split_once('?') {
         Some((address, query)) => (address, Some(query)),
@@ -201,7 +201,7 @@ pub(super) fn normal(configured: &str, dialect: Dialect, version: Version<'_>) -
     url
 }
 
-/// The path of an address, without a slash at its end. A template may begin with a variable in place of the host.
+/// Returns the path of a URL without a trailing slash. A template may begin with a variable in place of the host.
 fn path_of(address: &str) -> &str {
     let address = address.split_once('?').map_or(address, |(address, _)| address);
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
@@ -212,7 +212,7 @@ fn is_version(segment: &str) -> bool {
     segment.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Is it an address that a request can go to?
+/// Returns whether a request can be sent to this URL.
 pub(super) fn is_url(url: &str) -> bool {
     let host = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     host.is_some_and(|host| !host.is_empty() && !host.starts_with(['/', ':', '?', '#']))
@@ -220,7 +220,7 @@ pub(super) fn is_url(url: &str) -> bool {
         && !url.contains("${")
 }
 
-/// A provider's id as it stands in names of environment variables.
+/// Converts a provider's id to the form used in the names of environment variables.
 pub(super) fn capitals(id: &str) -> String {
     id.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect()
 }

@@ -3,7 +3,7 @@ use pretty_assertions::assert_eq;
 use super::*;
 use crate::provider::Providers;
 
-/// Where a request of a provider goes when its variable is set.
+/// Returns where a provider's request goes if its variable is set.
 fn with(id: &str, dialect: Dialect, configured: &str) -> String {
     let row = Providers::shared().find(id).unwrap();
     let variable = row.base_url_variables().remove(0);
@@ -45,10 +45,10 @@ fn a_provider_whose_own_address_has_another_version_or_none_keeps_it() {
     for (id, spelling, expected) in [
         ("zai", "http://host/api/paas", "http://host/api/paas/v4"),
         ("zai", "http://host/api/paas/v4/", "http://host/api/paas/v4"),
-        // A server of the dialect's own shape: a gateway, the simulator.
+        // A server with the dialect's own paths: a gateway, the simulator.
         ("zai", "http://host", "http://host/v1"),
         ("deepinfra", "https://api.deepinfra.com/v1/openai/", "https://api.deepinfra.com/v1/openai"),
-        // Their APIs begin at the host itself, without a version.
+        // APIs that begin at the host itself, without a version.
         ("perplexity", "https://api.perplexity.ai", "https://api.perplexity.ai"),
         ("perplexity", "https://api.perplexity.ai/", "https://api.perplexity.ai"),
         ("perplexity", "http://host/v1", "http://host/v1"),

@@ -1,4 +1,4 @@
-//! The providers of `data/providers.toml`, as the build script made them.
+//! The providers of `data/providers.toml`, as compiled by the build script.
 
 use std::borrow::Cow;
 
@@ -6,8 +6,8 @@ use super::{Auth, Provider, Quirks};
 use crate::Dialect;
 use crate::catalog::packed::{Packed, Row};
 
-// `STARTS`: where each row begins. `NAMES`: every id and alias with the place of its row, in order. The others are the values
-// that many rows have.
+// `STARTS`: the start of each row. `NAMES`: every id and alias with the position of its row, sorted. The others are the
+// values that many rows share.
 include!(concat!(env!("OUT_DIR"), "/providers.rs"));
 
 /// The rows, by id.
@@ -20,7 +20,7 @@ pub(super) fn named(name: &str) -> Option<&'static Provider> {
     PROVIDERS.get(usize::from(NAMES.get(place)?.1))
 }
 
-/// Every id and alias.
+/// Returns every id and alias.
 pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
     NAMES.iter().map(|(known, _)| *known)
 }
@@ -54,7 +54,7 @@ fn list(row: &mut Row) -> Option<Cow<'static, [Cow<'static, str>]>> {
     row.texts(count)
 }
 
-/// Texts with something that names each.
+/// Strings, each with a name.
 type Pairs<N> = Cow<'static, [(N, Cow<'static, str>)]>;
 
 fn pairs<N: Clone>(row: &mut Row, name: impl Fn(&mut Row) -> Option<N>) -> Option<Pairs<N>> {

@@ -22,7 +22,7 @@ pub use quirks::{
 pub use registry::{Registry, Route};
 pub use table::Providers;
 
-/// A provider: its address, its dialects and how it differs from them.
+/// A provider: its URL, its dialects, and how it differs from them.
 ///
 /// The built-in rows are in `data/providers.toml`. Users can add their own in the same form: see [`Providers`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct Provider {
     /// Other ids of the same provider.
     #[serde(deserialize_with = "list")]
     pub aliases: Cow<'static, [Cow<'static, str>]>,
-    /// The dialect it speaks by default.
+    /// Its default dialect.
     pub dialect: Dialect,
     /// Further dialects it speaks, each with its base URL; an empty URL means `base_url`.
     #[serde(with = "pairs")]
@@ -49,7 +49,7 @@ pub struct Provider {
     /// Environment variables that may hold the key; the first that is set wins.
     #[serde(deserialize_with = "list")]
     pub key_env: Cow<'static, [Cow<'static, str>]>,
-    /// A missing key is not an error, as for servers on your own machine.
+    /// A missing key is not an error, for example for servers on your own machine.
     pub key_optional: bool,
     /// Environment variables that override `base_url`; the first that is set wins. If empty: the id in capitals
     /// followed by `_BASE_URL`.
@@ -59,7 +59,7 @@ pub struct Provider {
     pub docs: Cow<'static, str>,
     /// The page where a key can be created.
     pub key_page: Cow<'static, str>,
-    /// Prefixes of model ids, such as `claude-`, that mean this provider if no provider is named. A `!` before a prefix
+    /// Prefixes of model ids, such as `claude-`, that select this provider if none is named. A `!` before a prefix
     /// excludes it.
     #[serde(deserialize_with = "list")]
     pub prefixes: Cow<'static, [Cow<'static, str>]>,
@@ -68,16 +68,16 @@ pub struct Provider {
     /// Headers sent with every request.
     #[serde(with = "pairs")]
     pub headers: Cow<'static, [(Cow<'static, str>, Cow<'static, str>)]>,
-    /// The header by which it recognises a repeated request. Empty if it has none.
+    /// The header that lets it recognise a repeated request; empty if it has none.
     pub idempotency_header: Cow<'static, str>,
-    /// Why it cannot be used. Empty if it can.
+    /// Why it cannot be used; empty if it can.
     pub unsupported: Cow<'static, str>,
     /// How its API differs from the dialect's own.
     pub quirks: Quirks,
 }
 
 impl Default for Provider {
-    /// An OpenAI-compatible server with a bearer key.
+    /// Returns an OpenAI-compatible server with a bearer key.
     fn default() -> Self {
         Provider::NONE
     }
@@ -85,8 +85,8 @@ impl Default for Provider {
 
 impl Provider {
     /// Creates an OpenAI-compatible server with a bearer key. `id` is the part before the colon in `provider:model`;
-    /// the base URL may include the version or not. The key is read from the variable named by the id in capitals
-    /// followed by `_API_KEY`. Everything else is a field.
+    /// the base URL may omit the version. The key is read from the variable named by the id in capitals followed by
+    /// `_API_KEY`. Everything else is a field to assign.
     pub fn new(id: impl Into<String>, base_url: impl Into<String>) -> Self {
         Provider { id: Cow::Owned(id.into()), base_url: Cow::Owned(base_url.into()), ..Provider::NONE }
     }
@@ -113,7 +113,7 @@ impl Provider {
         quirks: Quirks::NONE,
     };
 
-    /// Whether it speaks this dialect.
+    /// Returns whether it speaks this dialect.
     ///
     /// ```
     /// use ikigai_core::Dialect;
@@ -127,7 +127,7 @@ impl Provider {
         self.dialects().any(|own| own == dialect)
     }
 
-    /// Whether it speaks this dialect for this model.
+    /// Returns whether it speaks this dialect for this model.
     ///
     /// ```
     /// use ikigai_core::Dialect;
@@ -141,8 +141,8 @@ impl Provider {
         self.speaks(dialect) && (dialect != Dialect::Anthropic || !self.quirks.anthropic.leaves_out(model))
     }
 
-    /// Whether it accepts requests in this dialect byte for byte as its inventor does. Clouds require the model in the
-    /// URL instead of the body.
+    /// Returns whether it accepts requests in this dialect byte for byte as its inventor does. Clouds require the model
+    /// in the URL instead of the body.
     ///
     /// ```
     /// use ikigai_core::Dialect;
@@ -157,12 +157,12 @@ impl Provider {
             && (dialect != Dialect::Anthropic || self.quirks.anthropic.version.is_none())
     }
 
-    /// The dialects that it speaks, its default first.
+    /// Returns the dialects that it speaks, its default first.
     pub fn dialects(&self) -> impl Iterator<Item = Dialect> {
         std::iter::once(self.dialect).chain(self.also.iter().map(|(dialect, _)| *dialect))
     }
 
-    /// Can it be used at all?
+    /// Returns an error if it cannot be used at all.
     pub(crate) fn reach(&self) -> Result<(), ProviderSetupError> {
         if self.unsupported.is_empty() {
             return Ok(());
@@ -170,17 +170,17 @@ impl Provider {
         Err(ProviderSetupError::Unsupported { provider: self.id.to_string(), why: self.unsupported.to_string() })
     }
 
-    /// Whether it needs a key.
+    /// Returns whether it needs a key.
     pub fn needs_key(&self) -> bool {
         self.auth != Auth::None && !self.key_optional
     }
 
-    /// The page for someone who has no key yet: where keys are created, or else the documentation.
+    /// Returns the page for someone who has no key yet: where keys are created, or else the documentation.
     pub fn key_page(&self) -> &str {
         if self.key_page.is_empty() { &self.docs } else { &self.key_page }
     }
 
-    /// Whether a model id without a provider means this one, according to its prefixes. Case does not matter.
+    /// Returns whether a model id without a provider selects this one, according to its prefixes. Case does not matter.
     ///
     /// A prefix ends where a word ends: `o3` claims `o3` and `o3-mini`, not `o30`.
     pub fn claims(&self, model: &str) -> bool {
@@ -226,17 +226,17 @@ pub enum ProviderSetupError {
     NotSpoken {
         /// The provider's id.
         provider: String,
-        /// The dialect that was asked for.
+        /// The requested dialect.
         dialect: Dialect,
         /// The dialects it speaks.
         speaks: Vec<Dialect>,
     },
-    /// Its address depends on an environment variable that is not set.
+    /// Its URL depends on an environment variable that is not set.
     #[error("{provider} has no fixed address; set {}", .variables.join(" or "))]
     MissingVariable {
         /// The provider's id.
         provider: String,
-        /// One of these must be set.
+        /// The variables, one of which must be set.
         variables: Vec<String>,
     },
     /// The URL is invalid.

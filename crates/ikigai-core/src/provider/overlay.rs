@@ -1,4 +1,4 @@
-//! A user's file of providers, laid over the table.
+//! Overlays a user's file of providers on the table.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,14 +11,14 @@ use crate::Dialect;
 use crate::catalog::rows::{FileError, from_toml};
 
 impl Providers {
-    /// Overlays a user's TOML text on this table, field by field. `file` is only used in messages.
+    /// Overlays a user's TOML on this table, field by field. `file` is only used in messages.
     ///
     /// A new row needs a `base_url`. By default, its key variable is the id in capitals followed by `_API_KEY`, and its
     /// dialect is `openai-chat`. Base URLs may be written in the usual ways, with or without the version, as in
-    /// [`Provider::base_url_for`]. A list replaces the list below it; `also`, `headers` and `quirks` are merged key by
+    /// [`Provider::base_url_for`]. A list replaces the existing one; `also`, `headers` and `quirks` are merged key by
     /// key.
     pub fn with_toml(&self, file: &str, text: &str) -> Result<Providers, FileError> {
-        // Read twice: once as rows, for errors with their place; once as bare values, to know which were given.
+        // Read twice: as rows, for errors with their place; and as bare values, to know which ones were given.
         let mut rows: BTreeMap<String, Provider> = from_toml(file, text)?;
         let values: BTreeMap<Spanned<String>, toml::Table> = from_toml(file, text)?;
         let mut table = self.clone();
@@ -59,7 +59,7 @@ impl Providers {
 }
 
 impl Provider {
-    /// This row with a user's values over it.
+    /// Returns this row, overlaid with a user's values.
     fn overlaid(&self, values: toml::Table) -> Result<Provider, toml::de::Error> {
         let mut below = toml::Table::try_from(self).map_err(|error| serde::de::Error::custom(error.to_string()))?;
         let given: Vec<String> = values.keys().cloned().collect();
@@ -75,8 +75,9 @@ impl Provider {
 }
 
 impl Provider {
-    /// The further base URLs of `row`, which is this row at another address: those that begin with the old one begin with the new
-    /// one, as with a variable, so that no dialect goes past a proxy. Those that `row` itself has are as they are.
+    /// Returns the additional base URLs of `row`, which is this row at another URL. Those that begin with the old URL
+    /// get the new one, as with a variable, so that no dialect bypasses a proxy. Those that `row` sets itself are
+    /// unchanged.
     fn moved(&self, row: &Provider) -> Cow<'static, [(Dialect, Cow<'static, str>)]> {
         let own = self.base_url.as_ref();
         let moved = row.also.iter().map(|(dialect, url)| {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// How a provider's API differs from its dialect's own, by dialect. The default is the dialect as its inventor serves it.
+/// How a provider's API differs from its dialect's own, by dialect. The default is the inventor's own API.
 ///
 /// In files: `quirks.chat = { top_k = true }`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct Quirks {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ChatQuirks {
-    /// The name of the output limit.
+    /// The name of the field for the output limit.
     pub max_tokens: MaxTokensField,
     /// The role of the system prompt.
     pub system_role: SystemRole,
@@ -52,19 +52,19 @@ pub struct ChatQuirks {
     pub replay_reasoning: ReplayReasoning,
     /// Tool call ids have exactly nine letters and digits.
     pub tool_ids_of_nine: bool,
-    /// `content: null` is refused; an empty text is sent.
+    /// `content: null` is refused; an empty string is sent.
     pub no_null_content: bool,
-    /// The name of the seed.
+    /// The name of the field for the seed.
     pub seed: SeedField,
     /// A user message directly after a tool message is refused.
     pub no_user_after_tool: bool,
-    /// `cache_control` marks on parts are understood.
+    /// `cache_control` marks on parts are supported.
     pub cache_control: bool,
-    /// `top_k` is understood.
+    /// `top_k` is supported.
     pub top_k: bool,
     /// There is a tool `openrouter:web_search`.
     pub web_search_tool: bool,
-    /// Every model searches, and takes `web_search_options`.
+    /// Every model searches and accepts `web_search_options`.
     pub web_search_options: bool,
 }
 
@@ -73,7 +73,7 @@ pub struct ChatQuirks {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ResponsesQuirks {
-    /// Stored items and `store` are unknown.
+    /// Stored items and `store` are not supported.
     pub no_store: bool,
     /// Provider-run tools have their options next to their type, and code runs in an unnamed container (xAI).
     pub flat_tools: bool,
@@ -86,11 +86,11 @@ pub struct ResponsesQuirks {
 pub struct GeminiQuirks {
     /// Function call ids are refused.
     pub no_call_ids: bool,
-    /// `includeServerSideToolInvocations` is unknown; provider-run tools work together with functions without it.
+    /// `includeServerSideToolInvocations` is not supported; provider-run tools work together with functions without it.
     pub no_tool_invocations: bool,
-    /// A search can leave domains out (Vertex).
+    /// A search can exclude domains (Vertex).
     pub exclude_domains: bool,
-    /// `parametersJsonSchema` is unknown; the OpenAPI subset is sent.
+    /// `parametersJsonSchema` is not supported; the OpenAPI subset is sent.
     pub openapi_schemas: bool,
 }
 
@@ -101,13 +101,13 @@ pub struct GeminiQuirks {
 pub struct AnthropicQuirks {
     /// The model is part of the URL, and this is sent in the body as `anthropic_version` (Bedrock, Vertex).
     pub version: Option<Cow<'static, str>>,
-    /// Only models with one of these parts in their id are reached in this dialect. What version 0.1.0 kept for the others
-    /// under this dialect's name is Converse's.
+    /// Only models whose ids contain one of these parts are reached in this dialect. For the others, data that version
+    /// 0.1.0 kept under this dialect's name is Converse's.
     pub models: Option<Cow<'static, [Cow<'static, str>]>>,
 }
 
 impl AnthropicQuirks {
-    /// Is there a list of the models that are reached in this dialect, without this one?
+    /// Returns whether there is a list of models that are reached in this dialect, and it excludes this one.
     pub(crate) fn leaves_out(&self, model: &str) -> bool {
         self.models.as_ref().is_some_and(|parts| !parts.iter().any(|part| model.contains(part.as_ref())))
     }
@@ -149,15 +149,15 @@ impl Quirks {
     };
 }
 
-/// The name of the output limit in Chat Completions.
+/// The name of the field for the output limit in Chat Completions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MaxTokensField {
-    /// `max_completion_tokens`, as OpenAI has it today.
+    /// `max_completion_tokens`, OpenAI's current name.
     #[default]
     MaxCompletionTokens,
-    /// `max_tokens`, the only spelling that many others know.
+    /// `max_tokens`, the only name that many others support.
     MaxTokens,
 }
 
@@ -195,7 +195,7 @@ pub enum ReasoningRequest {
     /// `reasoning_effort: "low"`.
     #[default]
     Effort,
-    /// `reasoning_effort: "low"`, and `reasoning_format` says whether thinking comes in its own field or not at all.
+    /// `reasoning_effort: "low"`, and `reasoning_format` says whether thinking gets its own field or is left out.
     EffortAndFormat,
     /// `reasoning: {"effort": …, "max_tokens": …, "exclude": …}`.
     ReasoningObject,
@@ -209,12 +209,12 @@ pub enum ReasoningRequest {
     Nothing,
 }
 
-/// The field that thinking comes in and goes back in.
+/// The field that holds thinking, in answers and in the history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ReasoningField {
-    /// None: thinking is not visible.
+    /// No field: thinking is not visible.
     #[default]
     Nothing,
     /// `reasoning_content`.
@@ -225,7 +225,7 @@ pub enum ReasoningField {
     ContentPart,
 }
 
-/// When thinking goes back to the provider.
+/// When thinking is sent back to the provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -239,7 +239,7 @@ pub enum ReplayReasoning {
     ToolLoop,
 }
 
-/// The name of the seed in Chat Completions.
+/// The name of the field for the seed in Chat Completions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

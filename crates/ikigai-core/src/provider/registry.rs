@@ -1,4 +1,4 @@
-//! Providers and models together, to find out which model a name means and how to reach it.
+//! Providers and models together, to determine which model a name means and how to reach it.
 
 use crate::catalog::Bare;
 use crate::catalog::{Catalog, Facts, Rules, rules_for};
@@ -9,7 +9,7 @@ use crate::{Dialect, ModelError, ModelName};
 
 static SHARED: Registry = Registry { providers: Providers::BUILT_IN, catalog: Catalog::BUILT_IN };
 
-/// Providers and models together, to find out which model a name means and how to reach it.
+/// Providers and models together, to determine which model a name means and how to reach it.
 ///
 /// ```
 /// use ikigai_core::Dialect;
@@ -29,7 +29,7 @@ pub struct Registry {
     pub catalog: Catalog,
 }
 
-/// How to reach a model: everything that a request needs to know, apart from keys.
+/// The route to a model: everything that a request needs to know, apart from keys.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Route<'a> {
@@ -39,14 +39,14 @@ pub struct Route<'a> {
     pub dialect: Dialect,
     /// The model's id on the wire.
     pub model: String,
-    /// What the catalogue knows about it.
+    /// The catalogue's facts about it, if there are any.
     pub facts: Option<&'a Facts>,
-    /// What its family accepts.
+    /// The rules of its family.
     pub rules: &'a Rules,
 }
 
 impl Registry {
-    /// The built-in providers and models.
+    /// Returns the built-in providers and models.
     pub fn shared() -> &'static Registry {
         &SHARED
     }
@@ -56,7 +56,7 @@ impl Registry {
         self.reader().read(text)
     }
 
-    /// The route to a model, in the dialect that suits it best.
+    /// Returns the route to a model, in the dialect that suits it best.
     ///
     /// OpenAI's own models go to Responses, except for those that exist in Chat only:
     ///
@@ -74,7 +74,7 @@ impl Registry {
         Ok(self.route_of(provider, self.dialect_for(provider, &name.id), &name.id))
     }
 
-    /// The route to a model in a given dialect.
+    /// Returns the route to a model in a given dialect.
     pub fn route_in(&self, name: &ModelName, dialect: Dialect) -> Result<Route<'_>, ProviderSetupError> {
         let provider = self.provider(name)?;
         if provider.speaks_for(dialect, &name.id) {
@@ -85,21 +85,21 @@ impl Registry {
         }
     }
 
-    /// The route to a model that many providers serve, such as `gpt-oss-120b`, in the dialect that most of them speak.
+    /// Returns the route to a model that many providers serve, such as `gpt-oss-120b`, in the most common dialect.
     pub fn route_of_family(&self, model: &str) -> Route<'_> {
         self.route_of_dialect(Dialect::OpenaiChat, model)
     }
 
-    /// The route to a model of the provider that invented the dialect: Anthropic, OpenAI, Google or Amazon. Any model id is
-    /// accepted.
+    /// Returns the route to a model of the provider that invented the dialect: Anthropic, OpenAI, Google or Amazon. Any
+    /// model id is accepted.
     pub fn route_of_dialect(&self, dialect: Dialect, model: &str) -> Route<'_> {
         let provider = self.providers.of_dialect(dialect);
         let id = self.reader().facts(provider, model).map_or(model, |facts| facts.wire_id(model));
         self.route_of(provider, dialect, id)
     }
 
-    /// The dialect that suits a provider's model best: the model's own if the catalogue names one, the maker's if the
-    /// provider follows it, or else the first of the provider's that it speaks for the model.
+    /// Returns the dialect that suits a provider's model best: the model's own if the catalogue names one; the maker's
+    /// if the provider follows it; or else the first of the provider's dialects that it speaks for the model.
     pub fn dialect_for(&self, provider: &Provider, model: &str) -> Dialect {
         let maker = || {
             let (facts, maker) = self.maker(model);
@@ -111,8 +111,8 @@ impl Registry {
         wanted.filter(speaks).or_else(|| provider.dialects().find(speaks)).unwrap_or(provider.dialect)
     }
 
-    /// Whether a model answers in this dialect: its provider has to speak it, and so does its maker if the provider
-    /// serves models as their makers do.
+    /// Returns whether a model answers in this dialect: its provider must speak it, and so must its maker if the
+    /// provider serves models as their makers do.
     ///
     /// ```
     /// use ikigai_core::{Dialect, ModelName};
@@ -128,7 +128,7 @@ impl Registry {
         provider.speaks_for(dialect, &name.id) && (!provider.maker_dialect || as_made())
     }
 
-    /// What is known about a model by its name alone, and who made it.
+    /// Returns what is known about a model from its name alone, and its maker.
     fn maker(&self, model: &str) -> (Option<&Facts>, Option<&Provider>) {
         let facts = match self.catalog.bare(model, &self.providers) {
             Bare::One(facts) => Some(facts),
@@ -138,7 +138,7 @@ impl Registry {
         (facts, maker)
     }
 
-    /// The provider of a name, if it can be used.
+    /// Returns the provider of a name, if it can be used.
     fn provider(&self, name: &ModelName) -> Result<&Provider, ProviderSetupError> {
         let id = name.provider.as_str();
         let provider = self.providers.find(id).ok_or_else(|| ProviderSetupError::Unknown {
@@ -159,12 +159,12 @@ impl Registry {
 }
 
 impl<'a> Route<'a> {
-    /// Creates a route to a model that the catalogue does not know, with the rules that follow from its id.
+    /// Creates a route to a model that is not in the catalogue, with the rules that follow from its id.
     pub fn new(provider: &'a Provider, dialect: Dialect, model: &str) -> Self {
         Route { provider, dialect, model: model.to_owned(), facts: None, rules: rules_for(model) }
     }
 
-    /// The target, which is what a codec needs to know.
+    /// Returns the target: what a codec needs to know.
     pub fn target(&self) -> Target<'_> {
         Target { provider: &self.provider.id, quirks: &self.provider.quirks, rules: self.rules, facts: self.facts }
     }

@@ -69,7 +69,7 @@ fn bedrock_speaks_anthropic_for_claude_alone() {
         let row = registry.providers.find(id).unwrap();
         assert_eq!(registry.dialect_for(row, model), dialect, "{id}:{model}");
     }
-    // Claude may go over Converse, too; others cannot go without it.
+    // Claude can also be reached through Converse; others require it.
     let claude = registry.parse("bedrock:anthropic.claude-sonnet-4-6").unwrap();
     assert_eq!(registry.route_in(&claude, Dialect::BedrockConverse).unwrap().dialect, Dialect::BedrockConverse);
     let nova = registry.parse("bedrock:us.amazon.nova-lite-v1:0").unwrap();

@@ -1,4 +1,4 @@
-//! The table of providers: the built-in rows, and the user's over them.
+//! The table of providers: the built-in rows, with the user's own on top.
 
 use std::borrow::Cow;
 
@@ -11,8 +11,8 @@ static SHARED: Providers = Providers::BUILT_IN;
 
 /// The table of providers: the built-in rows, with the user's own rows on top.
 ///
-/// The built-in rows are compiled into the program, and read only when they are asked for. A user's file has the same form,
-/// and only says what is different:
+/// The built-in rows are compiled into the program, and read only when needed. A user's file has the same form, and
+/// only contains the differences:
 ///
 /// ```
 /// use ikigai_core::Dialect;
@@ -35,25 +35,25 @@ static SHARED: Providers = Providers::BUILT_IN;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Providers {
-    /// The user's rows, complete, each in place of the built-in one of the same id.
+    /// The user's rows, complete, each replacing the built-in row with the same id.
     pub(super) own: Vec<Provider>,
 }
 
 impl Providers {
-    /// The built-in rows alone.
+    /// Only the built-in rows.
     pub(crate) const BUILT_IN: Providers = Providers { own: Vec::new() };
 
-    /// The built-in table.
+    /// Returns the built-in table.
     pub fn shared() -> &'static Providers {
         &SHARED
     }
 
-    /// The provider with this id or alias; case does not matter.
+    /// Returns the provider with this id or alias; case does not matter.
     pub fn find(&self, name: &str) -> Option<&Provider> {
         self.own.iter().find(|row| row.is_called(name)).or_else(|| built_in::named(name))
     }
 
-    /// Every provider, by id.
+    /// Returns all providers, sorted by id.
     pub fn iter(&self) -> impl Iterator<Item = &Provider> {
         let rest = PROVIDERS.iter().filter(|row| !self.own.iter().any(|own| own.id == row.id));
         let mut rows: Vec<&Provider> = self.own.iter().chain(rest).collect();
@@ -61,8 +61,7 @@ impl Providers {
         rows.into_iter()
     }
 
-    /// The provider that a model id without a provider means, by its prefix; see [`Provider::claims`]. The user's rows
-    /// come first.
+    /// Returns the provider that claims a model id by its prefix; see [`Provider::claims`]. The user's rows come first.
     ///
     /// ```
     /// use ikigai_core::provider::Providers;
@@ -77,7 +76,7 @@ impl Providers {
         self.own.iter().chain(rest).find(|row| row.claims(model))
     }
 
-    /// The provider whose API is the dialect: Anthropic, OpenAI, Google, Amazon.
+    /// Returns the provider whose API is the dialect: Anthropic, OpenAI, Google, Amazon.
     pub fn of_dialect(&self, dialect: Dialect) -> &Provider {
         let id = match dialect {
             Dialect::Anthropic => "anthropic",
@@ -100,7 +99,7 @@ impl Providers {
     /// ```
     ///
     /// # Errors
-    /// If the base URL is invalid.
+    /// Returns an error if the base URL is invalid.
     pub fn with(&self, row: Provider) -> Result<Providers, ProviderSetupError> {
         let id = row.id.clone().into_owned();
         if !is_url(&row.base_url) {
@@ -113,7 +112,7 @@ impl Providers {
         Ok(Providers { own })
     }
 
-    /// The id or alias nearest to a name, if it is near enough to be what was meant.
+    /// Returns the id or alias closest to a name, if it is close enough to be what was meant.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         let own = self.own.iter().flat_map(Provider::names);
         near::close(name, own.chain(built_in::names()))
@@ -121,7 +120,7 @@ impl Providers {
 }
 
 impl Provider {
-    /// Its id and aliases.
+    /// Returns its id and aliases.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.id.as_ref()).chain(self.aliases.iter().map(|alias| alias.as_ref()))
     }
@@ -130,7 +129,7 @@ impl Provider {
         self.names().any(|own| own.eq_ignore_ascii_case(name))
     }
 
-    /// A new row, with what follows from its id.
+    /// Completes a new row with the values that follow from its id.
     pub(super) fn completed(mut self, id: &str) -> Provider {
         self.id = Cow::Owned(id.to_owned());
         if self.name.is_empty() {
@@ -143,13 +142,13 @@ impl Provider {
         self
     }
 
-    /// A base URL that a user wrote, as the dialect wants it; one with variables in it is taken as it is.
+    /// Returns a user's base URL in the form that the dialect needs; a URL that contains variables is left unchanged.
     pub(super) fn configured(&self, url: &str, dialect: Dialect) -> String {
         if url.is_empty() || url.contains("${") { url.to_owned() } else { normal(url, dialect, Version::AfterHost) }
     }
 }
 
-/// Stands in for a row that the table lacks; the test of the table proves that it never has to.
+/// Replaces a row that the table lacks; a test of the table proves that this never happens.
 static NOBODY: Provider = Provider::NONE;
 
 #[cfg(test)]

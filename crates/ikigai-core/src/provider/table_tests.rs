@@ -17,7 +17,7 @@ fn unset(_: &str) -> Option<String> {
     None
 }
 
-/// The variables of all placeholders in a template, those without a default only.
+/// Returns the variables of all placeholders in a template that have no default.
 fn needed(template: &str) -> Vec<&str> {
     let placeholders = template.split("${").skip(1).map(|rest| rest.split_once('}').unwrap().0);
     placeholders.map(variables).filter(|(_, default)| default.is_none()).map(|(names, _)| names[0]).collect()
@@ -61,7 +61,7 @@ fn every_row_can_be_used() {
             assert!(needed(template).iter().all(|name| is_name(name)), "{id}: {template}");
             assert!(!template.ends_with('/'), "{id}: {template} ends with a slash");
         }
-        // Whole addresses come from the user, parts of one are put into ours.
+        // The user provides whole URLs; parts are inserted into ours.
         let env = |name: &str| {
             let whole = templates.iter().any(|template| template.starts_with(&format!("${{{name}}}")));
             let part = templates.iter().any(|template| needed(template).contains(&name));
@@ -178,7 +178,7 @@ fn variables_fill_a_template() {
         move |name: &str| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
     };
     let url = |id: &str, dialect, set| row(id).base_url_for(dialect, env(set)).map_err(|error| error.to_string());
-    /// Provider, dialect, variables that are set, what comes out.
+    /// Provider, dialect, variables that are set, result.
     type Case<'a> = (&'a str, Dialect, &'static [(&'static str, &'static str)], Result<&'a str, &'a str>);
     let cases: &[Case<'_>] = &[
         ("openai", Dialect::OpenaiChat, &[], Ok("https://api.openai.com/v1")),
@@ -306,7 +306,7 @@ fn a_users_row_goes_over_the_built_in_one() {
     assert_eq!(providers.find("mistral"), Some(&expected));
     assert_eq!(providers.find("together").map(|row| row.name.as_ref()), Some("Together, ours"));
     assert_eq!(providers.iter().count(), Providers::shared().iter().count());
-    // A second file goes over the first.
+    // A second file is overlaid on the first.
     let twice = providers.with_toml("more.toml", "[mistral]\nname = \"M\"").unwrap();
     assert_eq!(twice.find("mistral"), Some(&Provider { name: "M".into(), ..expected }));
 }

@@ -1,4 +1,4 @@
-//! The names that version 1 of the format's JSON wrote side by side, and where each belongs.
+//! The names that version 1 of the format's JSON wrote side by side, and the part to which each belongs.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::{Entry, STATE};
 use crate::json::Setting;
 use crate::{Fields, Json};
 
-/// Names that version 1 wrote for the spelling of a document. Read into the shape, wherever they stand.
+/// Names that version 1 used for the spelling of a document. They are read into the shape, wherever they are.
 const SHAPE: [&str; 93] = [
     "absent",
     "annotations",
@@ -103,7 +103,7 @@ const SHAPE: [&str; 93] = [
     "string",
 ];
 
-/// What stands below a dialect's name while it is read.
+/// The data under a dialect's name while it is being read.
 #[derive(Debug)]
 pub(super) struct Reading {
     pub(super) dialect: Cow<'static, str>,
@@ -119,7 +119,7 @@ impl Reading {
         Reading { dialect, state, extra, answer, shape }
     }
 
-    /// Reads one name below a dialect's name.
+    /// Reads one name under a dialect's name.
     pub(super) fn read(&mut self, name: String, value: Json) {
         let part = match name.as_str() {
             "extra" => Some(&mut self.extra),

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use self::legacy::Reading;
 use crate::{Dialect, Fields, Json};
 
-/// The most dialect names in one document: each is looked for among the others.
+/// The maximum number of dialect names in one document: each is searched for among the others.
 const MOST_DIALECTS: usize = 64;
 
-/// The names of state, whichever dialect they are of. They stand directly below the dialect's name, so a name that is
-/// missing here is not state any more when it is read again: from the format's JSON, or from what a client brought back.
+/// The names of state in all dialects. They are directly under the dialect's name, so a name that is missing here is no
+/// longer state when it is read again, from the format's JSON or from what a client sent back.
 const STATE: [&str; 9] = [
     "signature",
     "redacted_data",
@@ -47,11 +47,11 @@ const STATE: [&str; 9] = [
 /// `{"openai-chat": {"logit_bias": {…}}}`. The order of dialects and names is kept, but ignored when comparing.
 #[derive(Debug, Clone, Default)]
 pub struct ProviderData {
-    // Most blocks have none, and the rest have one: a list is quicker than a map.
+    // Most blocks have none, and the rest have one: a list is faster than a map.
     entries: Vec<Entry>,
 }
 
-/// What a piece of [`ProviderData`] is for.
+/// The purpose of a piece of [`ProviderData`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Part {
@@ -62,12 +62,12 @@ pub enum Part {
     Extra,
     /// Fields of an answer that mean nothing in a request. They are dropped when the answer becomes a message.
     Answer,
-    /// How the document was written (one text or a list, which of two names), needed only to write the same document
+    /// How the document was written (a string or a list, which of two names), needed only to write the same document
     /// again.
     Shape,
 }
 
-/// What one dialect left.
+/// The data of one dialect.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Entry {
     dialect: Cow<'static, str>,
@@ -106,30 +106,30 @@ impl Entry {
 }
 
 impl ProviderData {
-    /// Nothing at all.
+    /// No data.
     pub(crate) const NONE: ProviderData = ProviderData { entries: Vec::new() };
 
-    /// Whether it is empty.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// All parts of all dialects.
+    /// Returns all parts of all dialects.
     pub(crate) fn all_parts(&self) -> impl Iterator<Item = &Fields> {
         self.entries.iter().flat_map(Entry::parts)
     }
 
-    /// Whether a dialect left anything here.
+    /// Returns whether a dialect left anything here.
     pub fn is_of(&self, dialect: Dialect) -> bool {
         self.entry(dialect.as_str()).is_some()
     }
 
-    /// One part of a dialect's data.
+    /// Returns one part of a dialect's data.
     pub fn part(&self, dialect: Dialect, part: Part) -> &Fields {
         self.entry(dialect.as_str()).map_or(Fields::NONE, |entry| entry.part(part))
     }
 
-    /// A string value in a part.
+    /// Returns a string value of a part.
     pub fn part_str(&self, dialect: Dialect, part: Part, name: &str) -> Option<Cow<'_, str>> {
         self.part(dialect, part).str(name)
     }
@@ -146,7 +146,7 @@ impl ProviderData {
         }
     }
 
-    /// Adds fields as a caller writes them below a dialect's name: state by its names, and the rest to be sent.
+    /// Adds fields that a caller wrote under a dialect's name: known names of state become state; the rest is sent.
     pub(crate) fn extend_as_written(&mut self, dialect: Dialect, fields: Fields) {
         for (name, value) in fields {
             let part = if STATE.contains(&name.as_str()) { Part::State } else { Part::Extra };
@@ -172,7 +172,8 @@ impl ProviderData {
         fields
     }
 
-    /// One part of each dialect's data, with the dialect's name as in JSON. Dialects without that part are left out.
+    /// Returns one part of each dialect's data, with the dialect's name as in JSON; dialects without that part are
+    /// omitted.
     pub fn parts(&self, part: Part) -> impl Iterator<Item = (&str, &Fields)> {
         let named = self.entries.iter().map(move |entry| (entry.dialect.as_ref(), entry.part(part)));
         named.filter(|(_, fields)| !fields.is_empty())
@@ -186,7 +187,7 @@ impl ProviderData {
         self.entries.retain(|entry| !entry.is_empty());
     }
 
-    /// Merges `other` into this; on a clash `other` wins.
+    /// Merges `other` into this; its values win.
     pub fn merge(&mut self, other: ProviderData) {
         if self.is_empty() {
             *self = other;
@@ -205,7 +206,7 @@ impl ProviderData {
         self.entries.iter().find(|entry| entry.dialect == name)
     }
 
-    /// What one dialect left, made if there is nothing yet.
+    /// Returns the entry of a dialect, creating it if necessary.
     fn own(&mut self, dialect: impl Into<Cow<'static, str>>) -> &mut Entry {
         let (entries, dialect) = (&mut self.entries, dialect.into());
         let place = entries.iter().position(|entry| entry.dialect == dialect).unwrap_or_else(|| {
@@ -250,8 +251,8 @@ impl Serialize for ProviderData {
 }
 
 impl ProviderData {
-    /// Reads the state of known dialects and nothing else. A stranger may have written it: what is not state is not kept,
-    /// not even for a moment.
+    /// Reads the state of known dialects and nothing else. The data may come from an untrusted source, so anything that
+    /// is not state is not kept even temporarily.
     pub(crate) fn read_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct States;
         struct State<'d>(Dialect, &'d mut ProviderData);

@@ -31,7 +31,7 @@ pub fn schema() -> Value {
     ];
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        // A URN: the schema is found in the program, at no address.
+        // A URN, because the schema comes from the program and has no URL.
         "$id": format!("urn:ikigai:format:{FORMAT_VERSION}"),
         "x-ikigai-version": FORMAT_VERSION,
         "title": "ikigai",

@@ -1,4 +1,4 @@
-//! Fields of canonical documents that the format does not know.
+//! Unknown fields in canonical documents.
 
 use std::sync::LazyLock;
 
@@ -9,8 +9,8 @@ use crate::{Loss, LossCode};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(super::schema);
 
-/// Lists the fields of a canonical document that the format does not know, and that are ignored when it is read: each
-/// as a loss, with the name that was probably meant. `kind` is `Request`, `Response`, `Event` or `Error`.
+/// Lists the unknown fields of a canonical document, which are ignored when it is read: each as a loss, with the name
+/// that was probably meant. `kind` is `Request`, `Response`, `Event` or `Error`.
 ///
 /// ```
 /// let request = serde_json::json!({"model": "m", "messages": [], "temprature": 0.5});
@@ -34,7 +34,7 @@ fn walk(value: &Value, schema: &Value, place: &mut String, losses: &mut Vec<Loss
         Value::Object(fields) => {
             let known = known_fields(fields, schema);
             if known.is_empty() {
-                // Anything may stand there.
+                // Anything is allowed here.
                 return;
             }
             for (name, value) in fields {
@@ -65,14 +65,14 @@ fn walk(value: &Value, schema: &Value, place: &mut String, losses: &mut Vec<Loss
     }
 }
 
-/// The field that was probably meant: one that is spelled nearly like it, or that has all its words.
+/// Returns the field that was probably meant: one that is spelled similarly, or that contains all its words.
 fn meant<'s>(name: &str, known: &[(&'s String, &Value)]) -> Option<&'s str> {
     let names = || known.iter().map(|(own, _)| own.as_str());
     let has_words = |own: &&str| name.split('_').all(|word| own.split('_').any(|part| part == word));
     close(name, names()).or_else(|| names().find(has_words))
 }
 
-/// The fields that an object may have by its schema. None: any.
+/// Returns the fields that the schema allows in an object; empty if it allows any.
 fn known_fields<'s>(fields: &Map<String, Value>, schema: &'s Value) -> Vec<(&'s String, &'s Value)> {
     let mut fitting = alternatives(schema).filter(|schema| fits(fields, schema));
     let mut known = fitting.next().map(own_fields).unwrap_or_default();
@@ -82,12 +82,12 @@ fn known_fields<'s>(fields: &Map<String, Value>, schema: &'s Value) -> Vec<(&'s 
     known
 }
 
-/// The schema itself, or the branches that it leaves open.
+/// Returns the schema itself, or the branches that it leaves open.
 fn alternatives(schema: &Value) -> impl Iterator<Item = &Value> {
     let schema = target(schema);
     let branches = ["oneOf", "anyOf"].into_iter().filter_map(|word| schema.get(word)?.as_array()).flatten();
     let mut branches: Vec<&Value> = branches.collect();
-    // A branch may be a choice in its turn: a list of texts or blocks that may be absent.
+    // A branch may itself be a choice: a list of texts or blocks that may be absent.
     if let Some(nested) = branches.iter().position(|branch| is_choice(target(branch))) {
         let inner = branches.remove(nested);
         let inner = target(inner);
@@ -103,7 +103,7 @@ fn is_choice(schema: &Value) -> bool {
     schema.get("oneOf").is_some() || schema.get("anyOf").is_some()
 }
 
-/// What a schema refers to, unless it says more itself.
+/// Returns what a schema refers to, unless it also has properties itself.
 fn target(schema: &Value) -> &Value {
     let only_refers = schema.get("properties").is_none();
     match reference(schema).filter(|_| only_refers) {
@@ -116,7 +116,7 @@ fn reference(schema: &Value) -> Option<&'static Value> {
     SCHEMA.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
 }
 
-/// Has the object the constants and the fields that the branch demands?
+/// Returns whether the object has the constants and fields that the branch requires.
 fn fits(fields: &Map<String, Value>, schema: &Value) -> bool {
     let constants = own_fields(schema).into_iter().all(|(name, field)| match field.get("const") {
         Some(constant) => fields.get(name) == Some(constant),
@@ -127,7 +127,7 @@ fn fits(fields: &Map<String, Value>, schema: &Value) -> bool {
     constants && required.all(|name| name.as_str().is_some_and(|name| fields.contains_key(name)))
 }
 
-/// The fields of a schema and of what it refers to.
+/// Returns the fields of a schema and of what it refers to.
 fn own_fields(schema: &Value) -> Vec<(&String, &Value)> {
     let schemas = [Some(schema), reference(schema)].into_iter().flatten();
     schemas.filter_map(|schema| schema.get("properties")?.as_object()).flatten().collect()

@@ -1,11 +1,11 @@
-//! Frames that are like one that was read before, but for their text and their numbers.
+//! Frames that are like an earlier one except for their text and their numbers.
 //!
 //! Most frames of a stream repeat everything around a few words: ids, names, fields that are `null`. Once one of them
-//! was read and brought nothing but text, another one with the same bytes around its text brings nothing else either.
-//! Such a frame is recognised by comparing bytes. Whatever differs is read in full.
+//! has been read and contained nothing but text, another one with the same bytes around its text contains nothing else
+//! either. Such a frame is recognised by comparing bytes. Any frame that differs is read in full.
 //!
-//! Watchers find what may differ by its name ([`Alike::learn`]). Decoders have read the frame and know the places
-//! ([`Alike::learn_parts`]).
+//! Watchers find the parts that may differ by their names ([`Alike::learn`]). Decoders have read the frame and know the
+//! places ([`Alike::learn_parts`]).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,28 +16,28 @@ use super::skip;
 use crate::json::text::{is_plain, unescape_inner};
 use crate::order::by_number;
 
-/// So many texts and numbers may differ; a frame with more is not worth remembering.
+/// The maximum number of texts and numbers that may differ; a frame with more is not worth remembering.
 const MOST_HOLES: usize = 32;
 
 /// The longest frame that is worth remembering.
 const LONGEST: usize = 8 << 10;
 
-/// What of a frame may differ in those that are like it.
+/// The parts of a frame that may differ in frames like it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Holes<'a> {
-    /// The keys whose strings may differ. Numbers may differ everywhere.
+    /// The keys whose strings may differ. Numbers may differ anywhere.
     pub(crate) texts: &'a [&'a str],
-    /// The top-level key whose object is handed over.
+    /// The top-level key whose object is reported.
     pub(crate) value: Option<&'a str>,
 }
 
-/// A piece of a frame that may differ in those that are like it.
+/// A piece of a frame that may differ in frames like it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part<'a, S> {
-    /// The piece itself, borrowed from the frame; of a string, its inside.
+    /// The piece itself, borrowed from the frame; for a string, its inside.
     pub(crate) text: &'a str,
     pub(crate) kind: PartKind,
-    /// Where its counterpart in another frame is handed over to; `None` if nobody wants it.
+    /// The slot under which its counterpart in another frame is reported; `None` if nobody needs it.
     pub(crate) slot: Option<S>,
 }
 
@@ -45,23 +45,23 @@ pub(crate) struct Part<'a, S> {
 pub(crate) enum PartKind {
     /// The inside of a string, which [`words`] reads.
     Text,
-    /// The inside of a string in which nothing is escaped.
+    /// The inside of a string without escapes.
     Plain,
     /// A whole number.
     Number,
     /// A value in which only the numbers may differ.
     Numbers,
-    /// Any value. It was only stepped over: whoever takes it has to check that it is JSON.
+    /// Any value. It was only skipped: the receiver has to check that it is JSON.
     Value,
 }
 
-/// A frame that was read, with holes for what may differ.
+/// A frame that has been read, with holes for the parts that may differ.
 #[derive(Debug)]
 pub(crate) struct Alike<S> {
     frame: Vec<u8>,
     /// The texts, and the end.
     stops: Vec<Stop<S>>,
-    /// What else may differ.
+    /// The other parts that may differ.
     holes: Vec<Hole<S>>,
 }
 
@@ -79,24 +79,24 @@ struct Stop<S> {
     start: usize,
     end: usize,
     slot: Option<S>,
-    /// How many holes are before it.
+    /// The number of holes before it.
     holes: usize,
-    /// Whether there are values among those since the last stop.
+    /// Whether any holes since the last stop are values.
     tells: bool,
     is_end: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HoleKind {
-    /// The inside of a string in which nothing is escaped.
+    /// The inside of a string without escapes.
     Plain,
-    /// A run of digits, as a number may have it.
+    /// A run of digits in a number.
     Digits,
     /// Any value, nested no deeper than this.
     Value { depth: u32 },
-    /// Nothing: here the value begins that is handed over.
+    /// An empty hole: the start of a value that is reported.
     ValueStart,
-    /// Nothing: here it ends.
+    /// An empty hole: its end.
     ValueEnd,
 }
 
@@ -114,7 +114,7 @@ impl Alike<()> {
 }
 
 impl<S: Copy> Alike<S> {
-    /// Remembers a frame in which these parts may differ, and nothing else.
+    /// Remembers a frame in which only these parts may differ.
     pub(crate) fn learn_parts<'a>(&mut self, frame: &'a str, parts: impl IntoIterator<Item = Part<'a, S>>) {
         self.remember(frame, |alike| {
             parts.into_iter().try_for_each(|part| {
@@ -132,7 +132,7 @@ impl<S: Copy> Alike<S> {
                         alike.push(end, end, HoleKind::ValueEnd, part.slot)
                     }
                     PartKind::Value => {
-                        // Limits hold for the frame that was learned, and so for one that is no deeper.
+                        // Limits were checked for the learned frame, so they hold for one that is no deeper.
                         let depth = skip::depth(part.text.as_bytes());
                         alike.push(start, end, HoleKind::Value { depth }, part.slot)
                     }
@@ -159,7 +159,7 @@ impl<S: Copy> Alike<S> {
         self.frame.extend_from_slice(frame.as_bytes());
     }
 
-    /// No frame is like any other.
+    /// Forgets the frame: no other is like it.
     pub(crate) fn forget(&mut self) {
         self.frame.clear();
         self.stops.clear();
@@ -217,16 +217,16 @@ impl<S: Copy> Alike<S> {
         (self.stops.len() + self.holes.len() <= MOST_HOLES).then_some(())
     }
 
-    /// Is this frame like the one that was learned? Tells where the parts are that somebody wants: texts and values in any
-    /// case, a number if it is another one. `None` if the frame is not alike, and then what was told means nothing.
+    /// Returns whether this frame is like the learned one, and reports where the wanted parts are: texts and values
+    /// always, a number only if it differs. `None` if it is not alike; anything reported until then is meaningless.
     pub(crate) fn read(&self, frame: &[u8], mut found: impl FnMut(S, Range<usize>)) -> Option<()> {
-        // The same place in both: in the frame that was learned, and in this one.
+        // The same place in the learned frame and in this one.
         let (mut learned, mut at) = (0, 0);
         let (mut from, mut value_start) = (0, 0);
         for stop in &self.stops {
             let stretch = self.frame.get(learned..stop.start)?;
             if frame.get(at..)?.starts_with(stretch) {
-                // Mostly only texts differ: one comparison is enough then.
+                // Usually only texts differ, so one comparison is enough.
                 if stop.tells {
                     for hole in self.holes.get(from..stop.holes)? {
                         let start = at + (hole.start - learned);
@@ -283,7 +283,7 @@ impl<S: Copy> Hole<S> {
         }
     }
 
-    /// Tells values, and nothing else.
+    /// Reports values, and nothing else.
     fn tell_value(&self, filling: Range<usize>, value_start: &mut usize, found: &mut impl FnMut(S, Range<usize>)) {
         if self.kind.is_value() {
             self.tell(filling, value_start, found);
@@ -291,8 +291,8 @@ impl<S: Copy> Hole<S> {
     }
 }
 
-/// The text that the inside of a string stands for. `None` if it is left to the parser: where it is not JSON, and where a
-/// character may be split over two frames.
+/// Returns the text that the inside of a string stands for. `None` if it is left to the parser: if it is not JSON, or
+/// if a character may be split over two frames.
 #[inline]
 pub(crate) fn words(inner: &str) -> Option<Cow<'_, str>> {
     if is_plain(inner.as_bytes()) { Some(Cow::Borrowed(inner)) } else { unescaped(inner) }
@@ -305,37 +305,37 @@ fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
     (!is_split).then_some(text)
 }
 
-/// Whether a character may be escaped in two halves.
+/// Returns whether a character may be escaped in two halves.
 fn may_be_split(json: &[u8]) -> bool {
     memchr::memchr(b'\\', json).is_some()
         && (memmem::find(json, b"\\ud").is_some() || memmem::find(json, b"\\uD").is_some())
 }
 
-/// Where a piece of a frame is in it: its address says so.
+/// Returns the position of a piece in its frame, judging by its address.
 fn place_of(frame: &str, piece: &str) -> Option<Range<usize>> {
     let start = piece.as_ptr().addr().checked_sub(frame.as_ptr().addr())?;
     let place = start..start.checked_add(piece.len())?;
     (frame.get(place.clone()) == Some(piece)).then_some(place)
 }
 
-/// The place behind a part of the learned frame, if it is what follows in this one.
+/// Returns the place after a part of the learned frame, if it comes next in this one.
 fn same(part: &[u8], frame: &[u8], at: usize) -> Option<usize> {
     frame.get(at..)?.starts_with(part).then_some(at + part.len())
 }
 
-/// The end of the inside of a string in which nothing is escaped.
+/// Returns the end of the inside of a string without escapes.
 fn plain(frame: &[u8], at: usize) -> Option<usize> {
     let end = skip::string(frame, at)? - 1;
     is_plain(frame.get(at..end)?).then_some(end)
 }
 
-/// The place behind a value that is nested no deeper than this.
+/// Returns the place after a value that is nested no deeper than this.
 fn value(frame: &[u8], at: usize, depth: u32) -> Option<usize> {
     let end = skip::value_within(frame, at, depth).ok()?;
     (!may_be_split(frame.get(at..end)?)).then_some(end)
 }
 
-/// The place behind a whole number.
+/// Returns the place after a whole number.
 #[inline]
 fn whole_number(bytes: &[u8], at: usize) -> Option<usize> {
     let count = digits(bytes, at);

@@ -89,7 +89,7 @@ fn only_the_parts_that_were_named_may_differ_and_those_with_a_slot_are_handed_ov
         read(r#"{"id":"x y","n":20,"said":"a\"é","more":{"a":[0,"2"],"b":44},"at":4}"#),
         Some(vec![n, said, more])
     );
-    // Numbers that are the same are not told, texts and values are.
+    // Equal numbers are not reported; texts and values are.
     let found = |slot, text: &str| (slot, text.to_owned());
     assert_eq!(read(learned), Some(vec![found("said", "Hello"), found("more", r#"{"a":[1,"2"],"b":3}"#)]));
     for (from, to) in [
@@ -103,7 +103,7 @@ fn only_the_parts_that_were_named_may_differ_and_those_with_a_slot_are_handed_ov
     ] {
         assert_eq!(read(&learned.replace(from, to)), None, "{to}");
     }
-    // A text that is not of this frame, and a number that is not whole.
+    // A text that is not in this frame, and a number that is not whole.
     let elsewhere = String::from("Hello");
     for (text, kind) in [(elsewhere.as_str(), PartKind::Text), (&learned[..1], PartKind::Number)] {
         let mut alike = Alike::default();
@@ -145,7 +145,7 @@ fn words_that_are_not_json_or_not_whole_are_left_to_the_parser() {
     }
 }
 
-/// Blanks out what may differ.
+/// Replaces the parts that may differ.
 fn bare(mut frame: Value) -> Value {
     fn walk(value: &mut Value, key: &str) {
         match value {
@@ -168,7 +168,7 @@ proptest! {
         let (learned, other) = (frame("Hello", 7, ""), frame(&text, count, ""));
         let value = read(&learned, &other).flatten().unwrap();
         prop_assert_eq!(serde_json::from_str::<Value>(value).unwrap(), json!({"n": count, "kind": "T"}));
-        // Whatever else is taken for alike is the same but for its texts and numbers, if it is JSON at all.
+        // Any other frame that is recognised differs only in its texts and numbers, if it is JSON at all.
         let at = other.floor_char_boundary(at % other.len());
         let end = other.ceil_char_boundary((at + cut).min(other.len()));
         let spoiled = format!("{}{junk}{}", &other[..at], &other[end..]);

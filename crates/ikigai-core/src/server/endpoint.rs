@@ -1,11 +1,11 @@
-//! Identifies what a request asks for, from only its method, path and headers.
+//! Identifies what a request asks for, using only its method, path and headers.
 
 use std::borrow::Cow;
 
 use crate::Dialect;
 use crate::dialect::verbs::segment;
 
-/// One operation of a provider's API, as a client asks for it.
+/// One operation of a provider's API, as a client requests it.
 ///
 /// ```
 /// use ikigai_core::Dialect;
@@ -25,24 +25,24 @@ use crate::dialect::verbs::segment;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Endpoint {
-    /// The dialect of the request and of its answer. For what both OpenAI dialects share (embeddings, pictures, sound,
-    /// the list of models), it is [`Dialect::OpenaiChat`].
+    /// The dialect of the request and of its answer. For operations that both OpenAI dialects share (embeddings,
+    /// pictures, sound, the list of models), it is [`Dialect::OpenaiChat`].
     pub dialect: Dialect,
     /// The requested operation.
     pub verb: Verb,
-    /// The model that the path names, decoded and without `models/`. A tuned model keeps its `tunedModels/`. Absent if
+    /// The model named in the path, decoded and without `models/`. A tuned model keeps its `tunedModels/`. Absent if
     /// the body names the model.
     pub model: Option<String>,
 }
 
-/// What a request asks for.
+/// The operation that a request asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verb {
     /// Write an answer, in one piece unless `stream` in the body says otherwise.
     Generate,
-    /// Write an answer as a stream. Only Gemini says so in the path; for other dialects it is [`Verb::Generate`], and
-    /// the body says so.
+    /// Write an answer as a stream. Only Gemini says so in the path; other dialects use [`Verb::Generate`] and say so
+    /// in the body.
     Stream(Framing),
     /// Count the tokens of a request.
     CountTokens,
@@ -50,11 +50,11 @@ pub enum Verb {
     Embed,
     /// Turn texts into vectors, one request for each: Gemini's `batchEmbedContents`.
     EmbedBatch,
-    /// Draw pictures.
+    /// Generate pictures.
     Draw,
-    /// Draw pictures from others: a form with files.
+    /// Generate pictures from others: a form with files.
     Edit,
-    /// Draw pictures in the form of Google's Imagen: `predict`.
+    /// Generate pictures in the format of Google's Imagen: `predict`.
     Predict,
     /// Read a text aloud.
     Speak,
@@ -82,14 +82,14 @@ pub enum Verb {
 pub enum Framing {
     /// Server-sent events.
     Sse,
-    /// One JSON array that grows, which Gemini sends unless `alt=sse` asks for events.
+    /// A growing JSON array, which Gemini sends unless `alt=sse` asks for events.
     JsonArray,
 }
 
-/// Whose API a path belongs to: the base that it begins with may say so.
+/// The API that a path belongs to, if its base says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Base {
-    /// The plain path of any of them.
+    /// The plain path of any API.
     Any,
     Anthropic,
     Openai,
@@ -110,7 +110,7 @@ impl Endpoint {
         if !matches!(version, "v1" | "v1beta" | "v1alpha") {
             return None;
         }
-        // Where Google serves OpenAI's API.
+        // The path under which Google serves OpenAI's API.
         let (base, version, rest) = match (base, rest.strip_prefix("openai/")) {
             (Base::Any | Base::Gemini, Some(rest)) if version != "v1" => (Base::Openai, "v1", rest),
             _ => (base, version, rest),
@@ -141,8 +141,8 @@ impl Endpoint {
 }
 
 impl Endpoint {
-    /// Returns the path of the same operation for a model that may have another name at its provider, to forward a
-    /// request. The query is the client's own, including any keys in it.
+    /// Returns the path of the same operation for a model whose name at the provider may differ, to forward a request.
+    /// The query is the client's own, including any keys in it.
     ///
     /// ```
     /// use ikigai_core::server::Endpoint;
@@ -196,7 +196,7 @@ fn gemini_path(verb: &Verb, model: &str) -> String {
     }
 }
 
-/// Takes a provider's name off the front of a path.
+/// Removes a provider's name from the front of a path.
 fn base(path: &str) -> (Base, &str) {
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
     match first {
@@ -233,13 +233,13 @@ fn openai(method: &str, rest: &str) -> Option<Endpoint> {
     Some(Endpoint { dialect, verb, model: None })
 }
 
-/// The id in `responses/{id}`; what lies below it, such as its input items, is another operation.
+/// Returns the id in `responses/{id}`. Anything below it, such as its input items, is another operation.
 fn stored(rest: &str) -> Option<String> {
     let id = resource(rest, "responses").filter(|id| !id.is_empty() && !id.contains('/'))?;
     Some(unescape(id)?.into_owned())
 }
 
-/// `models/{model}:{method}`. The name may contain colons and slashes itself; either may be escaped, and so may the
+/// Reads `models/{model}:{method}`. The name may itself contain colons and slashes; they may be escaped, and so may the
 /// colon before the method.
 fn gemini(method: &str, rest: &str, query: &str) -> Option<Endpoint> {
     if method != "POST" {
@@ -259,7 +259,7 @@ fn gemini(method: &str, rest: &str, query: &str) -> Option<Endpoint> {
     Some(Endpoint { dialect: Dialect::Gemini, verb, model: Some(model_name(name)?) })
 }
 
-/// A model's resource name, without `models/`: some clients send it twice.
+/// Returns a model's resource name without `models/`, which some clients send twice.
 fn model_name(resource: &str) -> Option<String> {
     let mut name = resource;
     while let Some(inner) = name.strip_prefix("models/") {
@@ -269,7 +269,7 @@ fn model_name(resource: &str) -> Option<String> {
     (is_model && !name.is_empty() && name != "tunedModels/").then(|| name.to_owned())
 }
 
-/// Event streams are asked for with `alt=sse`; the other spelling is Google's for all its APIs.
+/// Returns the framing: `alt=sse` asks for an event stream. All of Google's APIs also accept the other spellings.
 fn framing(query: &str) -> Framing {
     let alt = pairs(query).find(|(key, _)| matches!(*key, "alt" | "$alt" | "%24alt")).map(|(_, value)| value);
     if alt.is_some_and(|alt| alt.eq_ignore_ascii_case("sse")) { Framing::Sse } else { Framing::JsonArray }
@@ -279,7 +279,7 @@ fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
     query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")))
 }
 
-/// What follows `name/` in a path; empty for `name` alone.
+/// Returns what follows `name/` in a path; empty for `name` alone.
 fn resource<'a>(rest: &'a str, name: &str) -> Option<&'a str> {
     match rest.strip_prefix(name)? {
         "" => Some(""),
@@ -299,7 +299,7 @@ fn models(dialect: Dialect, model: &str) -> Option<Endpoint> {
     Some(Endpoint { dialect, verb: Verb::GetModel, model: Some(model.to_owned()) })
 }
 
-/// Whose shape a list of models has. The path is the same for all three: the headers that their clients send differ.
+/// Returns the dialect of a list of models. All three have the same path, but their clients send different headers.
 fn list_dialect(base: Base, query: &str, has_header: impl Fn(&str) -> bool) -> Dialect {
     match base {
         Base::Anthropic => Dialect::Anthropic,
@@ -311,7 +311,7 @@ fn list_dialect(base: Base, query: &str, has_header: impl Fn(&str) -> bool) -> D
     }
 }
 
-/// Percent-decoded text; `None` if it is not UTF-8. A lone `%` is text.
+/// Decodes percent escapes. Returns `None` if the result is not UTF-8. A lone `%` is kept.
 pub fn unescape(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {
         return Some(Cow::Borrowed(text));
@@ -333,7 +333,7 @@ pub fn unescape(text: &str) -> Option<Cow<'_, str>> {
     String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
-/// The value of a hexadecimal digit.
+/// Returns the value of a hexadecimal digit.
 fn hex(digit: u8) -> u8 {
     match digit {
         b'0'..=b'9' => digit - b'0',

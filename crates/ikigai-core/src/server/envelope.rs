@@ -6,21 +6,21 @@ use std::ops::Range;
 
 use super::skip::{self, DEEPEST, Fault};
 
-/// How many top-level keys a body may have. Real requests have a few dozen at most; the limit keeps the index small.
+/// The maximum number of top-level keys. Real requests have a few dozen at most; the limit keeps the index small.
 const MOST_KEYS: usize = 1024;
 
-/// Keys that this type interprets itself: two of them would leave open which one counts.
+/// Keys that this type interprets itself: if there were two, it would be unclear which one applies.
 const SINGLE: [&str; 2] = ["model", "stream"];
 
 /// A JSON object that is read only at its top level.
 ///
 /// It knows each key and where its value is, and nothing more: values are skipped in one pass, not parsed. A single
-/// value can be replaced while every other byte stays as it was, so that numbers keep their spelling, objects keep
+/// value can be replaced while every other byte stays unchanged, so that numbers keep their spelling, objects keep
 /// their order, and a prompt cache still recognises the conversation.
 ///
 /// It checks that the bytes are UTF-8, that there is one object with nothing after it, that keys and top-level scalars
 /// are well formed, and that brackets and quotation marks inside the values are balanced. The *inside* of a nested
-/// value may still be invalid JSON; its receiver will say so.
+/// value may still be invalid JSON, which its receiver will report.
 ///
 /// ```
 /// use ikigai_core::server::{Edit, Envelope};
@@ -41,14 +41,14 @@ const SINGLE: [&str; 2] = ["model", "stream"];
 pub struct Envelope<'a> {
     body: &'a [u8],
     fields: Vec<Field<'a>>,
-    /// Where the first key would be inserted if there were none: right behind the opening brace.
+    /// The place to insert the first key if there is none: right after the opening brace.
     start: usize,
 }
 
 #[derive(Debug, Clone)]
 struct Field<'a> {
     key: Cow<'a, str>,
-    /// Where the key begins, with its quotation mark.
+    /// The start of the key, at its quotation mark.
     at: usize,
     value: Range<usize>,
 }
@@ -63,7 +63,7 @@ pub enum Edit<'a> {
     Flag(bool),
     /// Set it to this JSON value, which is not checked.
     Json(&'a str),
-    /// Remove the key with its value.
+    /// Remove the key and its value.
     Remove,
 }
 
@@ -83,13 +83,13 @@ pub enum Edit<'a> {
 pub struct Clash<'a> {
     /// The later key.
     pub key: Cow<'a, str>,
-    /// Where it begins, in bytes.
+    /// The byte at which it begins.
     pub at: usize,
-    /// The first key that it clashes with: the same, or one that differs only in case and underscores.
+    /// The first key that it clashes with: an equal one, or one that differs only in case and underscores.
     pub earlier: Cow<'a, str>,
 }
 
-/// Why a body is not a JSON object.
+/// Why a body is not accepted.
 ///
 /// ```
 /// use ikigai_core::server::Envelope;
@@ -113,37 +113,37 @@ pub enum EnvelopeError {
     Cut {
         /// The length of the body.
         at: usize,
-        /// Where the value or key begins that is not complete.
+        /// The start of the incomplete value or key.
         begun: usize,
     },
     /// The body is not UTF-8.
     #[error("the body is not UTF-8 at byte {at}")]
     NotUtf8 {
-        /// The first byte that is not.
+        /// The first invalid byte.
         at: usize,
     },
     /// Too many brackets are open.
     #[error("the body is nested deeper than {limit} levels at byte {at}")]
     TooDeep {
-        /// How many may be.
+        /// The maximum.
         limit: u32,
-        /// Where it goes deeper.
+        /// The bracket that exceeds it.
         at: usize,
     },
-    /// A key that decides about the request is there twice.
+    /// A key that this type interprets appears twice.
     #[error("`{key}` appears twice in the body, at byte {first} and at byte {at}")]
     Duplicate {
         /// The key.
         key: &'static str,
-        /// Where it first appears.
+        /// Its first place.
         first: usize,
-        /// Where it appears again.
+        /// Its second place.
         at: usize,
     },
     /// There are more top-level keys than any request has.
     #[error("the body has more than {limit} top-level keys")]
     TooManyKeys {
-        /// How many may be.
+        /// The maximum.
         limit: usize,
     },
 }
@@ -152,7 +152,7 @@ impl<'a> Envelope<'a> {
     /// Reads the top level of a body.
     ///
     /// # Errors
-    /// If the body is not a single JSON object, or has `model` or `stream` twice.
+    /// Returns an error if the body is not a single JSON object, or has `model` or `stream` twice.
     pub fn read(body: &'a [u8]) -> Result<Self, EnvelopeError> {
         simdutf8::compat::from_utf8(body).map_err(|fault| EnvelopeError::NotUtf8 { at: fault.valid_up_to() })?;
         let open = skip::blanks(body, 0);
@@ -167,7 +167,7 @@ impl<'a> Envelope<'a> {
         Ok(envelope)
     }
 
-    /// Reads the keys; gives the place behind the closing brace.
+    /// Reads the keys. Returns the place after the closing brace.
     fn read_fields(&mut self, open: usize) -> Result<usize, EnvelopeError> {
         let body = self.body;
         let mut at = skip::blanks(body, self.start);
@@ -212,33 +212,33 @@ impl<'a> Envelope<'a> {
         Ok(())
     }
 
-    /// The requested model. `None` if there is no `model`, or if it is not a string.
+    /// Returns the requested model. `None` if there is no `model`, or if it is not a string.
     pub fn model(&self) -> Option<Cow<'a, str>> {
         self.text("model")
     }
 
-    /// Whether a stream is requested. `None` if there is no `stream`, or if it is neither `true` nor `false`.
+    /// Returns whether a stream is requested. `None` if there is no `stream`, or if it is neither `true` nor `false`.
     pub fn stream(&self) -> Option<bool> {
         self.flag("stream")
     }
 
-    /// The JSON of a value, byte for byte. If a key appears twice, it is the last value, as in most JSON parsers.
+    /// Returns the JSON of a value, byte for byte. If a key appears twice, the last value counts, as usual in JSON.
     pub fn get(&self, key: &str) -> Option<&'a [u8]> {
         let field = self.fields.iter().rev().find(|field| field.key == key)?;
         self.body.get(field.value.clone())
     }
 
-    /// The position of a value, for a caller that replaces it later. As in [`get`](Envelope::get), it is the last one.
+    /// Returns the position of a value, to replace it later. As in [`get`](Envelope::get), the last one counts.
     pub fn place(&self, key: &str) -> Option<Range<usize>> {
         self.fields.iter().rev().find(|field| field.key == key).map(|field| field.value.clone())
     }
 
-    /// A value that is a string.
+    /// Returns a value that is a string.
     pub fn text(&self, key: &str) -> Option<Cow<'a, str>> {
         skip::text(self.get(key)?)
     }
 
-    /// A value that is `true` or `false`.
+    /// Returns a value that is `true` or `false`.
     pub fn flag(&self, key: &str) -> Option<bool> {
         match self.get(key)? {
             b"true" => Some(true),
@@ -247,19 +247,19 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// A value that is a whole number, such as a limit of tokens.
+    /// Returns a value that is a whole number, such as a token limit.
     pub fn number(&self, key: &str) -> Option<u64> {
         std::str::from_utf8(self.get(key)?).ok()?.parse().ok()
     }
 
-    /// The keys, in their order, with those that appear twice.
+    /// Returns the keys in order, including those that appear twice.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().map(|field| field.key.as_ref())
     }
 
-    /// The keys that some readers treat as the same: equal ones, and those that differ only in case and underscores
-    /// (Gemini accepts `generation_config` and `generationConfig`; some servers do not distinguish `Model` from
-    /// `model`).
+    /// Returns the keys that some readers treat as the same: equal ones, and those that differ only in case and
+    /// underscores (Gemini accepts `generation_config` and `generationConfig`; some servers do not distinguish `Model`
+    /// from `model`).
     pub fn clashes(&self) -> Vec<Clash<'a>> {
         let mut seen: HashMap<String, &Field<'a>> = HashMap::with_capacity(self.fields.len());
         let mut clashes = Vec::new();
@@ -279,11 +279,11 @@ impl<'a> Envelope<'a> {
 
     /// Returns the body with some values replaced, added or removed; every other byte is unchanged.
     ///
-    /// A key that appears twice is changed in both places. A new key comes last. If `edits` names a key more than once,
-    /// the last edit counts.
+    /// A key that appears twice is changed in both places. A new key is added at the end. If `edits` names a key more
+    /// than once, the last edit counts.
     pub fn with(&self, edits: &[(&str, Edit<'_>)]) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.body.len() + edits.len() * 64);
-        // The end of what was looked at so far.
+        // The end of the part that has been handled.
         let mut done = self.start;
         let mut is_first = true;
         for field in &self.fields {
@@ -294,7 +294,7 @@ impl<'a> Envelope<'a> {
                 continue;
             }
             if is_first {
-                // A removed field takes the comma behind it along, a later one the comma before it.
+                // A removed first field takes the comma after it with it; a later one takes the comma before it.
                 let first = self.fields.first().map_or(self.start, |field| field.at);
                 out.extend_from_slice(self.body.get(..first).unwrap_or_default());
                 is_first = false;
@@ -331,7 +331,7 @@ impl<'a> Envelope<'a> {
 impl Edit<'_> {
     fn write(&self, out: &mut Vec<u8>) {
         match self {
-            // A string always has a JSON form, and a Vec takes all that is written to it.
+            // A string always has a JSON form, and writing to a Vec cannot fail.
             Edit::Text(text) => {
                 let _ = serde_json::to_writer(out, text);
             }

@@ -88,7 +88,7 @@ fn keys_that_some_take_for_one_are_reported() {
     let clashes: Vec<String> =
         envelope.clashes().iter().map(|clash| format!("{} {} {}", clash.earlier, clash.key, clash.at)).collect();
     assert_eq!(clashes, ["Model model 23", "top_p topP 35", "n n 50", "Model MODEL 61"]);
-    // The last one is the value, and both are edited.
+    // The last one is the value; both are edited.
     assert_eq!(envelope.get("n"), Some(&b"2"[..]));
     let edited = envelope.with(&[("n", Edit::Json("[3]"))]);
     assert_eq!(edited, br#"{"top_p":1,"Model":"x","model":"y","topP":2,"n":[3],"\u006e":[3],"MODEL":"z"}"#);
@@ -113,7 +113,7 @@ fn edits_touch_nothing_else() {
     assert_eq!(edited(body, &twice), "{ \"model\" : \"a\", \"stream\":false,\"z\":3 }\n");
 }
 
-/// Keys that occur in requests, escaped ones and odd ones.
+/// Keys that occur in requests, including escaped and unusual ones.
 fn key() -> impl Strategy<Value = String> {
     prop_oneof![
         prop::sample::select(&["model", "stream", "stream_options", "messages", "a\"b", "\\", "é\u{1f600}", ""][..])
@@ -143,7 +143,7 @@ fn object_of(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Map<S
     prop::collection::vec((key(), inner), 0..6).prop_map(|fields| fields.into_iter().collect())
 }
 
-/// An object in one of three spellings: tight, spread out, and with everything in its strings escaped.
+/// Returns an object in one of three spellings: compact, spread out, and with everything in its strings escaped.
 fn spelled(object: &Map<String, Value>, spelling: u8) -> String {
     let tight = serde_json::to_string(object).unwrap();
     match spelling {
@@ -205,7 +205,7 @@ proptest! {
             .collect();
         let mut edits = Vec::new();
         for ((key, change), json) in changes.iter().zip(&texts) {
-            // The last word on a key is the only one.
+            // Skip keys that are edited more than once.
             if changes.iter().filter(|(other, _)| other == key).count() > 1 {
                 continue;
             }
@@ -228,7 +228,7 @@ proptest! {
         }
         let edited = Envelope::read(body.as_bytes()).unwrap().with(&edits);
         let edited: Map<String, Value> = serde_json::from_slice(&edited).unwrap();
-        // As text, so that the order counts.
+        // Compared as text, so that the order counts.
         prop_assert_eq!(Value::Object(edited).to_string(), Value::Object(expected).to_string());
     }
 

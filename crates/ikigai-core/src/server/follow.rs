@@ -1,4 +1,4 @@
-//! Bytes to frames, for a watcher: the same framing that decoders read, without copying or checking the content.
+//! Splits bytes into frames for a watcher: the same framing as for decoders, without copying or checking the content.
 
 use memchr::memchr2;
 
@@ -6,12 +6,12 @@ use super::pick::{Fed, Picker};
 use super::{Delivery, Seen};
 use crate::dialect::watch::{Frame, Rest, Watcher};
 
-/// The most that is held of a line whose end has not come, and of a frame for the sake of an error in it.
+/// The maximum size held of an unfinished line, and of a frame that may turn out to be an error.
 const HELD: usize = 16 << 10;
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// The longest name of an event that is compared with anything.
+/// The longest event name that is compared with anything.
 const LONGEST_NAME: usize = 128;
 
 /// Drives one watcher.
@@ -20,41 +20,41 @@ pub(crate) struct Follower<W: Watcher> {
     watcher: W,
     picker: Picker<W>,
     delivery: Delivery,
-    /// The beginning of a line whose end has not come.
+    /// The start of an unfinished line.
     line: Vec<u8>,
-    /// The JSON that is open, for the sake of an error in it.
+    /// The open JSON, in case it is an error.
     json: Vec<u8>,
-    /// It is larger than what is held.
+    /// It exceeds what is held.
     json_lost: bool,
     name: String,
     event: Event,
     mode: Mode,
-    /// The last byte was a CR: an LF right behind it belongs to it.
+    /// The last byte was a CR: an LF right after it belongs to it.
     after_cr: bool,
     at_start: bool,
-    /// The watcher wants no more of the JSON that is open.
+    /// The watcher needs no more of the open JSON.
     has_enough: bool,
     /// The bytes make no sense from some place on.
     broken: bool,
 }
 
-/// What is known of the event that is open.
+/// What is known about the open event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Event {
     /// No data yet.
     Empty,
-    /// Its data is being picked from.
+    /// Its data is being read.
     Open,
-    /// An object in it was read to its end.
+    /// An object in it has been read completely.
     Read,
-    /// Nothing more of it matters.
+    /// The rest of it does not matter.
     Ignored,
 }
 
-/// What the line is that is read just now, when it is too long to be held.
+/// The kind of the current line, if it is too long to be held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Its beginning is held, and perhaps nothing of it has come yet.
+    /// Its start is held; perhaps nothing of it has arrived yet.
     Held,
     Data,
     Json,
@@ -84,7 +84,7 @@ impl<W: Watcher> Follower<W> {
         self.watcher.seen()
     }
 
-    /// How much memory is held.
+    /// Returns how much memory is held.
     #[cfg(test)]
     pub(crate) fn held(&self) -> usize {
         self.line.capacity() + self.json.capacity() + self.name.capacity() + self.picker.held()
@@ -114,13 +114,13 @@ impl<W: Watcher> Follower<W> {
         }
         let mut seen = self.watcher.end(if self.broken { Rest::Broken } else { Rest::Whole });
         for name in [&mut seen.id, &mut seen.model] {
-            // A server that has no name for it says so like this.
+            // A server that has no name for it sends an empty one.
             name.take_if(|name| name.is_empty());
         }
         seen
     }
 
-    /// A whole answer: one object, or a list of frames.
+    /// Reads a complete answer: one object, or a list of frames.
     fn document(&mut self, bytes: &[u8]) {
         if self.at_start {
             let Some(first) = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) else { return };
@@ -132,7 +132,7 @@ impl<W: Watcher> Follower<W> {
         self.objects(bytes);
     }
 
-    /// JSON that is no event's data: one object, several in a row, or a list of them.
+    /// Reads JSON that is not an event's data: one object, several in a row, or a list of them.
     fn objects(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() && !self.is_over() {
             let fed = self.picker.feed(bytes, &mut self.watcher);
@@ -167,7 +167,7 @@ impl<W: Watcher> Follower<W> {
         }
     }
 
-    /// An object is over: its watcher makes sense of what was picked from it.
+    /// Ends an object: its watcher interprets what was picked from it.
     fn close_object(&mut self) {
         let json = if self.json_lost { None } else { std::str::from_utf8(&self.json).ok() };
         let name = (!self.name.is_empty()).then_some(self.name.as_str());
@@ -210,8 +210,8 @@ impl<W: Watcher> Follower<W> {
         }
     }
 
-    /// The usual event, of which only a glance is needed: one line of data, perhaps a name before it, and a blank line
-    /// behind it, all of it here. Gives what follows it. Everything else is read line by line, to the same effect.
+    /// Reads the usual event, for which a glance is enough: a line of data, perhaps a name before it, a blank line
+    /// after it, all of it here. Returns what follows it. Any other event is read line by line, with the same result.
     fn whole_event<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let is_between = self.event == Event::Empty
             && self.mode == Mode::Held
@@ -234,13 +234,13 @@ impl<W: Watcher> Follower<W> {
         Some(behind)
     }
 
-    /// A line whose beginning was held, or was too long to be, is over.
+    /// Ends a line whose start was held, or was too long to be held.
     fn end_held_line(&mut self) {
         match std::mem::replace(&mut self.mode, Mode::Held) {
             Mode::Held => {
                 let mut whole = std::mem::take(&mut self.line);
                 self.take_line(&whole);
-                // Keeps the buffer's room for the next one.
+                // Keeps the buffer's capacity for the next line.
                 whole.clear();
                 self.line = whole;
             }
@@ -250,7 +250,7 @@ impl<W: Watcher> Follower<W> {
         }
     }
 
-    /// More of a line whose end has not come. What is too long to be held is taken piece by piece.
+    /// Continues an unfinished line. Lines that are too long to be held are read piece by piece.
     fn hold_line(&mut self, part: &[u8]) {
         match self.mode {
             Mode::Json => self.objects(part),
@@ -270,7 +270,7 @@ impl<W: Watcher> Follower<W> {
         }
     }
 
-    /// Is this line JSON, and no field of an event?
+    /// Returns whether this line is JSON rather than a field of an event.
     fn is_json(&self, line: &[u8]) -> bool {
         self.event == Event::Empty
             && (self.picker.is_open() || matches!(line.trim_ascii_start().first(), Some(b'{' | b'[' | b']' | b',')))
@@ -320,7 +320,7 @@ impl<W: Watcher> Follower<W> {
         }
     }
 
-    /// A whole line of data that is short enough to be held.
+    /// Reads a complete line of data that is short enough to be held.
     fn take_data(&mut self, data: &[u8]) {
         if self.event == Event::Empty {
             if self.watcher.glance(data) {
@@ -347,7 +347,7 @@ impl<W: Watcher> Follower<W> {
         }
     }
 
-    /// More of the event's data.
+    /// Reads more of the event's data.
     fn data(&mut self, mut data: &[u8]) {
         while !data.is_empty() && !self.is_over() && self.event != Event::Ignored {
             match self.picker.feed(data, &mut self.watcher) {
@@ -372,17 +372,17 @@ impl<W: Watcher> Follower<W> {
         }
     }
 
-    /// Lines of data are joined by line feeds.
+    /// Joins lines of data with line feeds.
     fn end_of_data(&mut self) {
         if self.event == Event::Open && self.picker.is_open() {
             self.data(b"\n");
         }
     }
 
-    /// The event is over.
+    /// Ends the event.
     fn dispatch(&mut self) {
         match self.event {
-            // The data ended inside an object, or there was none in it.
+            // The data ended inside an object, or contained none.
             Event::Open => self.broken = true,
             Event::Read if self.picker.is_open() => self.broken = true,
             Event::Empty | Event::Read | Event::Ignored => {}
@@ -392,7 +392,7 @@ impl<W: Watcher> Follower<W> {
     }
 }
 
-/// A line that ends here with LF or CRLF, and what is behind it.
+/// Returns a line that ends here with LF or CRLF, and what follows it.
 fn whole_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (line, rest) = bytes.split_at_checked(memchr2(b'\n', b'\r', bytes)?)?;
     let behind = rest.strip_prefix(b"\n").or_else(|| rest.strip_prefix(b"\r\n"))?;

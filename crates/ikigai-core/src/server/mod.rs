@@ -1,6 +1,6 @@
 //! Tools for programs that serve these APIs, in addition to the translations.
 //!
-//! - [`Endpoint`] identifies what a request asks for: its dialect, its verb, and the model named in its path.
+//! - [`Endpoint`] identifies what a request asks for: its dialect, its operation, and the model named in its path.
 //! - [`Envelope`] reads the top level of a JSON body without parsing the rest, and replaces single values in it.
 //! - [`Watch`] follows an answer that passes through unchanged, and reports its usage and how it ended.
 //!

@@ -1,30 +1,30 @@
-//! Picks single values out of JSON that passes by in pieces, cut anywhere.
+//! Picks single values out of JSON that arrives in pieces, split anywhere.
 //!
-//! A reader says at each key what to do with its value: step over it, enter it, or keep it. Nothing is held but the
-//! values that are kept, each up to a limit, and the path of the objects that were entered.
+//! At each key, a reader decides what to do with the value: skip it, enter it, or keep it. Only the kept values, each
+//! up to a limit, and the path of the entered objects are held in memory.
 
 use memchr::memchr;
 
 use super::picks::{Flow, Picks, Shape, Take};
 use super::skip;
 
-/// The largest value that is kept.
+/// The largest value that is kept, in bytes.
 const LARGEST: usize = 64 << 10;
 
 /// The longest key that is compared with anything.
 const LONGEST_KEY: usize = 256;
 
-/// How many levels may be entered. Readers enter what they know, which is never so deep.
+/// The maximum number of levels entered. Readers enter only known objects, which are never that deep.
 const DEEPEST: usize = 16;
 
-/// How far some bytes brought the picker.
+/// How far the picker got with some bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fed {
-    /// All of them were taken.
+    /// It read all of them.
     All,
-    /// The outermost object is over; so many bytes were taken.
+    /// The outermost object ended after this many bytes.
     Closed(usize),
-    /// The reader has enough; so many bytes were taken. What follows up to the object's end is stepped over.
+    /// The reader had enough after this many bytes. The rest of the object is skipped.
     Enough(usize),
     /// This is not JSON.
     Broken,
@@ -35,9 +35,9 @@ pub(crate) enum Fed {
 pub(crate) struct Picker<T: Picks> {
     levels: Vec<Level<T::Place>>,
     state: State<T::Place, T::Slot>,
-    /// The beginning of a key or a kept value whose end has not come yet.
+    /// The start of an unfinished key or kept value.
     held: Vec<u8>,
-    /// The value that is held is larger than the limit.
+    /// The held value exceeds the limit.
     lost: bool,
 }
 
@@ -49,7 +49,7 @@ struct Level<P> {
 
 #[derive(Debug, Clone, Copy)]
 enum State<P, S> {
-    /// Before an outermost object. White space and what makes a list is passed over.
+    /// Before an outermost object. White space and the punctuation of a list are skipped.
     Outside,
     /// In an object before a key, or in a list before an element.
     Between,
@@ -58,14 +58,14 @@ enum State<P, S> {
     },
     Colon(Take<P, S>),
     Value(Take<P, S>),
-    /// In a string, or in brackets if `depth` is not 0. `odd`: it was cut behind an escaping backslash.
+    /// In a string, or in brackets if `depth` is not 0. `odd`: the bytes ended with an escaping backslash.
     Inside {
         keep: Option<S>,
         depth: u32,
         in_string: bool,
         odd: bool,
     },
-    /// In a number or a word.
+    /// In a number or a keyword.
     Word {
         keep: Option<S>,
     },
@@ -76,25 +76,25 @@ impl<T: Picks> Picker<T> {
         Picker { levels: Vec::new(), state: State::Outside, held: Vec::new(), lost: false }
     }
 
-    /// Is an object begun and not over?
+    /// Returns whether an object has begun but not ended.
     pub(crate) fn is_open(&self) -> bool {
         !matches!(self.state, State::Outside)
     }
 
-    /// How much memory is held.
+    /// Returns how much memory is held.
     #[cfg(test)]
     pub(crate) fn held(&self) -> usize {
         self.held.capacity()
     }
 
-    /// Forgets the object that is open.
+    /// Forgets the open object.
     pub(crate) fn reset(&mut self) {
         self.levels.clear();
         self.state = State::Outside;
         self.drop_held();
     }
 
-    /// Takes the next bytes, up to the end of the object.
+    /// Reads the next bytes, up to the end of the object.
     pub(crate) fn feed(&mut self, bytes: &[u8], picks: &mut T) -> Fed {
         let mut at = 0;
         while at < bytes.len() {
@@ -199,7 +199,7 @@ impl<T: Picks> Picker<T> {
         Step::To(end)
     }
 
-    /// A value begins at `at`.
+    /// Begins a value at `at`.
     fn begin(&mut self, bytes: &[u8], at: usize, take: Take<T::Place, T::Slot>, picks: &mut T) -> Step {
         let Some(first) = bytes.get(at) else { return Step::To(at) };
         let keep = match take {
@@ -232,7 +232,7 @@ impl<T: Picks> Picker<T> {
         self.rest_of_value(bytes, at, at, inside, picks)
     }
 
-    /// Looks for the end of a string or of brackets, from `at` on. What is kept of it in these bytes begins at `from`.
+    /// Looks for the end of a string or of brackets, from `at` on. The part of it in these bytes begins at `from`.
     fn rest_of_value(
         &mut self,
         bytes: &[u8],
@@ -270,7 +270,7 @@ impl<T: Picks> Picker<T> {
         }
     }
 
-    /// The bytes are over before the value is.
+    /// Handles the end of the bytes before the end of the value.
     fn pause(&mut self, bytes: &[u8], from: usize, inside: Inside<T::Slot>) -> Step {
         let Inside { keep, depth, in_string, odd } = inside;
         self.state = State::Inside { keep, depth, in_string, odd };
@@ -295,10 +295,10 @@ impl<T: Picks> Picker<T> {
         }
     }
 
-    /// A value is over at `end`; what is in these bytes of it begins at `from`.
+    /// Ends a value at `end`; the part of it in these bytes begins at `from`.
     fn complete(&mut self, bytes: &[u8], from: usize, end: usize, keep: Option<T::Slot>, picks: &mut T) -> Step {
         if self.levels.is_empty() {
-            // What was stepped over because the reader had enough.
+            // The skipped rest after the reader had enough.
             self.state = State::Outside;
             return Step::Stop(Fed::Closed(end));
         }
@@ -351,7 +351,7 @@ struct Inside<S> {
     odd: bool,
 }
 
-/// What comes next: another place in the same bytes, or the end of them.
+/// What follows: another place in the same bytes, or a stop.
 enum Step {
     To(usize),
     Stop(Fed),
@@ -369,8 +369,8 @@ fn field<T: Picks>(picks: &T, place: T::Place, key: &[u8]) -> Take<T::Place, T::
     std::str::from_utf8(key).map_or(Take::Skip, |key| picks.field(place, key))
 }
 
-/// The place behind the quotation mark that ends a string. `odd` says that the bytes before ended with an escaping
-/// backslash; it is returned for the bytes after, where the string does not end in these.
+/// Returns the place after the quotation mark that ends a string. `odd` says that the bytes before these ended with an
+/// escaping backslash; if the string does not end here, the new value is returned for the bytes after these.
 fn string_end(bytes: &[u8], from: usize, odd: bool) -> (Option<usize>, bool) {
     let mut at = from;
     loop {

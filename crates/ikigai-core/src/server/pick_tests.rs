@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// Enters `in`, keeps `keep`, has enough at `"stop"`, and writes down all that it is told.
+/// Enters `in`, keeps `keep`, has enough at `"stop"`, and records everything that is reported.
 #[derive(Debug, Default)]
 struct Log(Vec<String>);
 
@@ -42,7 +42,7 @@ impl Picks for Log {
     }
 }
 
-/// What is told of a document that comes in pieces, and whether it came to its end.
+/// Returns what is reported about a document that arrives in pieces, and whether its end was reached.
 fn told<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<String>, bool) {
     let (mut picker, mut log) = (Picker::new(), Log::default());
     for piece in pieces {
@@ -124,7 +124,7 @@ fn what_is_not_json_is_broken_and_what_is_too_large_is_not_held() {
     let expected = ["open 0 Object", "large 0", "keep 0 1", "close 0", "closed"];
     assert_eq!(lines(&document), expected);
     assert_eq!(told(document.as_bytes().chunks(100)).0, expected);
-    // Deeper than anything is entered, and deep enough for any stack.
+    // Deeper than the picker enters, and deep enough to exhaust any stack.
     let deep = format!("{}{}", "{\"in\":".repeat(100_000), "1");
     let (lines, is_over) = told([deep.as_bytes()]);
     assert_eq!((lines.len(), is_over), (DEEPEST + 1, false));
@@ -146,10 +146,10 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// What documents are made of, and what matters to the reader.
+/// The parts of documents, including those that matter to the reader.
 const TOKENS: &[&str] = &["{", "}", "[", "]", "\"", "\\", ",", ":", " ", "1", "\"in\":", "\"keep\":", "\"stop\""];
 
-/// The same by way of a parser.
+/// Produces the same with a parser.
 fn parsed(value: &Value, place: u8, out: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {

@@ -1,54 +1,54 @@
-//! Who is told of the values that are picked out of JSON, and what they can say.
+//! The receiver of values that are picked out of JSON, and its possible decisions.
 
 /// What to do with a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Take<P, S> {
-    /// Step over it.
+    /// Skip it.
     Skip,
     /// Look at its fields, or at those of each object in it if it is a list.
     Enter(P),
-    /// Hand it over as JSON.
+    /// Report it as JSON.
     Keep(S),
 }
 
-/// What a value that is entered turned out to be.
+/// What an entered value turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     Object,
     List,
-    /// Neither; there is nothing to enter.
+    /// Neither, so there is nothing to enter.
     Scalar,
 }
 
-/// Is there anything else of interest in this document?
+/// Whether the rest of this document is of interest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
     GoOn,
     Enough,
 }
 
-/// Someone who knows which values matter.
+/// Decides which values matter, and receives them.
 pub(crate) trait Picks {
-    /// Where in a document an object is.
+    /// The position of an object in a document.
     type Place: Copy + std::fmt::Debug;
-    /// Which value it is that is kept.
+    /// Identifies a kept value.
     type Slot: Copy + std::fmt::Debug;
 
-    /// The place of the outermost object.
+    /// Returns the place of the outermost object.
     fn root(&self) -> Self::Place;
 
     /// A value that is entered begins, or an object in a list that is entered.
     fn open(&mut self, place: Self::Place, shape: Shape);
 
-    /// An object that was entered is over.
+    /// An object that was entered has ended.
     fn close(&mut self, place: Self::Place);
 
-    /// What to do with the value of a key.
+    /// Returns what to do with the value of a key.
     fn field(&self, place: Self::Place, key: &str) -> Take<Self::Place, Self::Slot>;
 
-    /// A value that is kept.
+    /// Receives a kept value.
     fn value(&mut self, slot: Self::Slot, json: &str) -> Flow;
 
-    /// A value that should be kept and is too large for it.
+    /// A value should be kept, but is too large.
     fn large(&mut self, slot: Self::Slot);
 }

@@ -1,32 +1,32 @@
-//! Steps over JSON without reading it: where a value ends, and nothing about what it says.
+//! Skips JSON without reading it: finds where a value ends, and nothing about its content.
 //!
-//! Strings are searched for their closing quotation mark, brackets are counted, and nothing else is looked at. This is
-//! what makes it several times faster than a parser; it also means that a value that is stepped over is balanced but
-//! may still be invalid inside.
+//! Strings are searched for their closing quotation mark and brackets are counted, but nothing else is examined. This
+//! makes it several times faster than a parser; it also means that a skipped value is balanced but may still be invalid
+//! inside.
 
 use std::borrow::Cow;
 
-/// How many levels of brackets may be open: what common JSON parsers accept.
+/// The maximum nesting of brackets: what common JSON parsers accept.
 pub(crate) const DEEPEST: u32 = 127;
 
-/// Why no value could be stepped over, and where.
+/// Why a value could not be skipped, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The bytes end inside the value.
     Cut,
-    /// No value begins, or a bracket closes that is not open.
+    /// No value begins here, or a bracket closes that was not opened.
     Unexpected(usize),
-    /// More brackets are open than may be.
+    /// Too many brackets are open.
     TooDeep(usize),
 }
 
-/// The first place at or after `at` that is not white space.
+/// Returns the first place at or after `at` that is not white space.
 pub(crate) fn blanks(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     at + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count()
 }
 
-/// The place behind a string whose opening quotation mark is just before `from`.
+/// Returns the place after a string whose opening quotation mark is just before `from`.
 #[inline]
 pub(crate) fn string(bytes: &[u8], from: usize) -> Option<usize> {
     let quote = from + find_quote(bytes.get(from..)?)?;
@@ -36,7 +36,7 @@ pub(crate) fn string(bytes: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// The same from `at` on, for a string with a quotation mark in it: the next one is probably not far, and not the last.
+/// Continues from `at` in a string that contains a quotation mark: the next one is probably not far, and not the last.
 fn quoting_string(bytes: &[u8], from: usize, mut at: usize) -> Option<usize> {
     loop {
         while let Some(block) = bytes.get(at - 2..).and_then(<[u8]>::first_chunk)
@@ -52,13 +52,13 @@ fn quoting_string(bytes: &[u8], from: usize, mut at: usize) -> Option<usize> {
     }
 }
 
-/// How many bytes are looked at at once.
+/// The number of bytes examined together.
 const BLOCK: usize = 64;
 
-/// May a string end in these bytes? The first two are of what is before them. A quotation mark behind one backslash does not
-/// end it; one behind more than one may.
+/// Returns whether a string may end in these bytes, the first two of which precede the block. A quotation mark after
+/// one backslash does not end it; one after several may.
 ///
-/// Written without a branch, so that the compiler makes vectors of it.
+/// Written without branches, so that the compiler vectorises it.
 fn may_end_in(block: &[u8; BLOCK + 2]) -> bool {
     let [before @ .., _, _] = block;
     let [_, last @ .., _] = block;
@@ -70,10 +70,10 @@ fn may_end_in(block: &[u8; BLOCK + 2]) -> bool {
     ends
 }
 
-/// The first quotation mark.
+/// Returns the first quotation mark.
 ///
-/// Strings are short, or have an escaped quotation mark every few words. Choosing the widest vectors of the machine at
-/// each call, as the plain search does, costs more than they bring: with those that every such machine has, a large
+/// Strings are short, or have an escaped quotation mark every few words. Selecting the machine's widest vectors at each
+/// call, as the plain search does, costs more than it gains: with the vectors that every such machine has, a large
 /// request takes a third fewer instructions.
 #[cfg(target_arch = "x86_64")]
 fn find_quote(bytes: &[u8]) -> Option<usize> {
@@ -83,29 +83,29 @@ fn find_quote(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The first quotation mark.
+/// Returns the first quotation mark.
 #[cfg(not(target_arch = "x86_64"))]
 fn find_quote(bytes: &[u8]) -> Option<usize> {
     memchr::memchr(b'"', bytes)
 }
 
-/// Is the byte at `at` behind an odd number of backslashes, of those that are not before `from`?
+/// Returns whether the byte at `at` follows an odd number of backslashes, counting from `from`.
 fn is_escaped(bytes: &[u8], from: usize, at: usize) -> bool {
     match bytes.get(from..at).unwrap_or_default() {
-        // A run of backslashes is looked at only by the one quotation mark behind it, so this stays linear.
+        // Only the one quotation mark after a run of backslashes examines it, so this stays linear.
         before @ [.., b'\\', b'\\'] => before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1,
         [.., b'\\'] => true,
         _ => false,
     }
 }
 
-/// The place behind the value that begins at `at`.
+/// Returns the place after the value that begins at `at`.
 pub(crate) fn value(bytes: &[u8], at: usize) -> Result<usize, Fault> {
     value_within(bytes, at, DEEPEST)
 }
 
-/// The place behind the value that begins at `at`, in which no more than so many brackets may be open, and not more than
-/// [`DEEPEST`].
+/// Returns the place after the value that begins at `at`, which may have no more open brackets than this, and no more
+/// than [`DEEPEST`].
 pub(crate) fn value_within(bytes: &[u8], at: usize, deepest: u32) -> Result<usize, Fault> {
     match bytes.get(at).ok_or(Fault::Cut)? {
         b'"' => string(bytes, at + 1).ok_or(Fault::Cut),
@@ -114,7 +114,7 @@ pub(crate) fn value_within(bytes: &[u8], at: usize, deepest: u32) -> Result<usiz
     }
 }
 
-/// The place behind the object or array that begins at `at`.
+/// Returns the place after the object or array that begins at `at`.
 fn nested(bytes: &[u8], start: usize, deepest: u32) -> Result<usize, Fault> {
     // One bit for each open bracket, the innermost lowest: set for an object.
     let mut open: u128 = 0;
@@ -126,13 +126,13 @@ fn nested(bytes: &[u8], start: usize, deepest: u32) -> Result<usize, Fault> {
         match byte {
             b'"' => loop {
                 at = string(bytes, at).ok_or(Fault::Cut)?;
-                // Mostly the next one begins right behind a colon or a comma.
+                // Usually the next one begins right after a colon or a comma.
                 match bytes.get(at..at + 2) {
                     Some([b':' | b',', b'"']) => at += 2,
                     _ => break,
                 }
             },
-            // Commas, colons and digits are most of the rest, and all brackets are behind them.
+            // Commas, colons and digits are most of the rest, and all brackets are greater.
             ..b'[' => {}
             b'{' | b'[' => {
                 if depth == deepest {
@@ -156,7 +156,7 @@ fn nested(bytes: &[u8], start: usize, deepest: u32) -> Result<usize, Fault> {
     }
 }
 
-/// How many brackets are open in the deepest place of a value.
+/// Returns the number of open brackets at the deepest place of a value.
 pub(crate) fn depth(value: &[u8]) -> u32 {
     let (mut at, mut open, mut deepest) = (0, 0_u32, 0);
     while let Some(byte) = value.get(at) {
@@ -174,7 +174,7 @@ pub(crate) fn depth(value: &[u8]) -> u32 {
     deepest
 }
 
-/// A number, `true`, `false` or `null`, checked: these are short.
+/// Skips a number, `true`, `false` or `null`. These are checked, because they are short.
 fn scalar(bytes: &[u8], start: usize) -> Result<usize, Fault> {
     let rest = bytes.get(start..).unwrap_or_default();
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
@@ -187,7 +187,7 @@ fn scalar(bytes: &[u8], start: usize) -> Result<usize, Fault> {
     }
 }
 
-/// Is this a number as JSON writes it?
+/// Returns whether this is a number in JSON's notation.
 fn is_number(word: &[u8]) -> bool {
     fn digits(word: &[u8]) -> (usize, &[u8]) {
         let count = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -216,7 +216,7 @@ fn is_number(word: &[u8]) -> bool {
     rest.is_empty()
 }
 
-/// The text of a JSON string, with its quotation marks; borrowed if nothing in it is escaped.
+/// Returns the text of a JSON string with its quotation marks; borrowed if nothing in it is escaped.
 pub(crate) fn text(json: &[u8]) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     if inner.iter().any(|byte| *byte == b'\\' || *byte < b' ') {
@@ -231,7 +231,7 @@ mod tests {
 
     use super::*;
 
-    /// The same, byte by byte.
+    /// The reference implementation, byte by byte.
     fn plain(bytes: &[u8], from: usize) -> Option<usize> {
         let mut at = from;
         loop {

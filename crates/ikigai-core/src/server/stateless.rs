@@ -6,11 +6,11 @@ use memchr::memmem;
 use super::Envelope;
 use crate::{Dialect, Error, Fields, Part, Request};
 
-/// How a sealed record begins, as text and as base64.
+/// The prefix of a sealed record, as text and as base64.
 const SEALS: [&[u8]; 2] = [b"ikg1.", b"aWtnMS4"];
 
-/// Whether a body may contain another provider's state that was sealed for its client. Such a body has to be decoded
-/// before it is sent on.
+/// Returns whether a body may contain another provider's state that was sealed for its client. Such a body has to be
+/// decoded before it is forwarded.
 ///
 /// ```
 /// use ikigai_core::server::may_hold_seals;
@@ -36,8 +36,8 @@ impl Dialect {
     /// ```
     ///
     /// # Errors
-    /// If a part of the conversation is stored at a provider; the error names the field. Clients that can do without
-    /// stored state recognise this error.
+    /// Returns an error if a part of the conversation is stored at a provider; it names the field. Clients that can do
+    /// without stored state recognise this error.
     pub fn check_self_contained(self, request: &Request) -> Result<(), Error> {
         let fields: &[&str] = match self {
             Dialect::Anthropic => &["thread", "container"],
@@ -54,7 +54,7 @@ impl Dialect {
         let mut error = Error::invalid_request(message);
         error.param = Some((*field).to_owned());
         if self == Dialect::Anthropic {
-            // The tool runners of the newest SDKs begin with threads, and do without when told in these words.
+            // The tool runners of the newest SDKs start with threads, and fall back when they get exactly this error.
             let mut details = Fields::default();
             details.set("error_code", "thread_unsupported_request");
             details.set("unsupported", crate::Json::of(&[field]).unwrap_or_default());
@@ -67,8 +67,8 @@ impl Dialect {
         Err(error)
     }
 
-    /// Whether the conversation in a body is missing or of the wrong type, as far as its first byte says. Decoding such a
-    /// body gives the error that names the field; any other can be passed on without a look inside.
+    /// Returns whether the conversation in a body is missing or of the wrong type, judging by its first byte. Decoding
+    /// such a body gives the error that names the field; any other can be forwarded without being inspected.
     ///
     /// ```
     /// use ikigai_core::Dialect;
@@ -81,17 +81,17 @@ impl Dialect {
     pub fn lacks_conversation(self, body: &Envelope<'_>) -> bool {
         let (field, begins): (&str, &[u8]) = match self {
             Dialect::Anthropic | Dialect::OpenaiChat | Dialect::BedrockConverse => ("messages", b"["),
-            // A stored prompt or conversation may stand in its place.
+            // A stored prompt or conversation may replace it.
             Dialect::OpenaiResponses if body.get("input").is_none() => return false,
             Dialect::OpenaiResponses => ("input", b"[\""),
-            // Google's reader takes one message for a list of one.
+            // Google's reader accepts a single message in place of a list.
             Dialect::Gemini => ("contents", b"[{"),
         };
         let first = body.get(field).and_then(|value| value.first());
         first.is_none_or(|first| !begins.contains(first))
     }
 
-    /// Bytes that keep a silent stream in this dialect alive between two events. Empty if clients do not accept any.
+    /// Returns bytes that keep a silent stream in this dialect alive between events; empty if clients accept none.
     pub fn keep_alive(self) -> &'static [u8] {
         match self {
             Dialect::Anthropic => b"event: ping\ndata: {\"type\": \"ping\"}\n\n",
@@ -100,7 +100,7 @@ impl Dialect {
         }
     }
 
-    /// A header that requests in this dialect must have, and the value to use if a client leaves it out.
+    /// Returns a header that requests in this dialect must have, and the value to use if a client omits it.
     pub fn required_header(self) -> Option<(&'static str, &'static str)> {
         match self {
             Dialect::Anthropic => Some(("anthropic-version", "2023-06-01")),
@@ -108,7 +108,7 @@ impl Dialect {
         }
     }
 
-    /// Whether clients of this dialect have a field for sealed reasoning state and send it back by themselves.
+    /// Returns whether clients of this dialect have a field for sealed reasoning state and send it back on their own.
     pub fn carries_state(self) -> bool {
         match self {
             Dialect::Anthropic | Dialect::OpenaiResponses | Dialect::Gemini => true,

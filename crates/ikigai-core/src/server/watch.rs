@@ -13,10 +13,10 @@ pub enum Delivery {
     Stream,
 }
 
-/// Watches an answer that passes through unchanged: its usage, how it ended, what went wrong.
+/// Watches an answer that passes through unchanged, for its usage, how it ended, and what went wrong.
 ///
 /// It takes the bytes as they arrive, split anywhere, and keeps none of the text, so its memory is bounded however long
-/// the answer is. It reports the same as decoding the bytes would. It does not check the content, so an answer whose
+/// the answer is. It reports what decoding the bytes would report. It does not check the content, so an answer whose
 /// content no decoder would accept may still be reported as complete.
 ///
 /// ```
@@ -47,7 +47,7 @@ enum Follow {
     OpenaiChat(Box<Follower<OpenaiChat>>),
     OpenaiResponses(Box<Follower<OpenaiResponses>>),
     Gemini(Box<Follower<Gemini>>),
-    /// No client speaks the dialect, so that nothing passes through in it.
+    /// No client speaks the dialect, so nothing passes through in it.
     Nothing,
 }
 
@@ -70,23 +70,23 @@ pub struct Seen {
     pub id: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
-    /// The tokens used, if the provider said so. For an answer that broke, it is what was known by then.
+    /// The tokens used, if the provider reported them. For an answer that broke off, the counts known by then.
     pub usage: Option<Usage>,
-    /// Why it ended. `None` if it was cut off.
+    /// Why it ended; `None` if it was cut off.
     pub finish_reason: Option<FinishReason>,
-    /// The failure that the provider reports. An answer that was merely cut off has none: it is not `ended`.
+    /// The failure that the provider reports. An answer that was merely cut off has none; it just is not `ended`.
     pub error: Option<Error>,
-    /// The answer is complete: its end marker came, or what clients of the dialect accept as one.
+    /// The answer is complete: its end marker arrived, or something that the dialect's clients accept as one.
     pub ended: bool,
     /// The answer had begun.
     pub started: bool,
-    /// Some of its content had arrived: text, thinking, a call.
+    /// Some of its content has arrived: text, thinking, a call.
     pub has_output: bool,
 }
 
 impl Watch {
-    /// Creates a watch for one answer. In a dialect that no client speaks ([`Dialect::serves_clients`]) it sees
-    /// nothing.
+    /// Creates a watch for one answer. It sees nothing in a dialect that no client speaks
+    /// ([`Dialect::serves_clients`]).
     pub fn new(dialect: Dialect, delivery: Delivery) -> Self {
         Watch(match dialect {
             Dialect::Anthropic => Follow::Anthropic(Box::new(Follower::new(delivery))),
@@ -97,7 +97,7 @@ impl Watch {
         })
     }
 
-    /// Looks at the next bytes.
+    /// Reads the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
         match &mut self.0 {
             Follow::Anthropic(follower) => follower.feed(bytes),
@@ -108,7 +108,7 @@ impl Watch {
         }
     }
 
-    /// Whether any content has arrived yet, for measuring the time to the first token.
+    /// Returns whether any content has arrived yet, to measure the time to the first token.
     pub fn has_output(&self) -> bool {
         match &self.0 {
             Follow::Anthropic(follower) => follower.seen().has_output,
@@ -119,7 +119,7 @@ impl Watch {
         }
     }
 
-    /// Ends the input, and reports what was seen.
+    /// Ends the input, and returns what was seen.
     pub fn finish(self) -> Seen {
         match self.0 {
             Follow::Anthropic(follower) => follower.finish(),

@@ -20,7 +20,7 @@ fn stream(dialect: Dialect, text: &str) -> Seen {
     seen
 }
 
-/// What decoding gives: the usage, and why it ended.
+/// Returns what decoding gives: the usage, and why the answer ended.
 fn decoded(dialect: Dialect, text: &str) -> (Option<Usage>, Option<FinishReason>) {
     let mut decoder = StreamDecoder::new(dialect, Ids::default(), &crate::Limits::default());
     let mut events = Vec::new();
@@ -37,7 +37,7 @@ fn decoded(dialect: Dialect, text: &str) -> (Option<Usage>, Option<FinishReason>
     account
 }
 
-/// Frames that are too large to be held are looked at all the same.
+/// Frames that are too large to be held are read nevertheless.
 #[test]
 fn large_frames_are_read_piece_by_piece() {
     let long = "Wörter \\\"und\\\" mehr \\\\ ".repeat(4_000);
@@ -141,7 +141,7 @@ fn a_growing_array_is_a_stream() {
     }
     let whole = format!("[{}]", GEMINI.join(","));
     assert_eq!(watched(Dialect::Gemini, Delivery::Whole, whole.as_bytes().chunks(3)), expected);
-    // Cut off within the last frame: what had come counts.
+    // Cut off within the last frame: what had arrived counts.
     let cut = stream(Dialect::Gemini, &whole[..whole.len() - 20]);
     assert_eq!((cut.ended, cut.finish_reason, cut.has_output), (false, None, true));
     assert_eq!(cut.usage.map(|usage| usage.total_tokens()), Some(4));

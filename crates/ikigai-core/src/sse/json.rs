@@ -1,6 +1,6 @@
-//! JSON objects out of bytes that are no event stream: one document, several in a row, or an array of them.
+//! Finds JSON objects in bytes that are not an event stream: one document, several in a row, or an array of them.
 
-/// Finds the top-level objects. What stands between them (brackets, commas, white space) is passed over.
+/// Finds the top-level objects. Anything between them (brackets, commas, white space) is skipped.
 #[derive(Debug, Default)]
 pub(super) struct Objects {
     buffer: Vec<u8>,
@@ -10,20 +10,20 @@ pub(super) struct Objects {
 }
 
 impl Objects {
-    /// Is an object begun and not ended?
+    /// Returns whether an object has begun but not ended.
     pub(super) fn is_open(&self) -> bool {
         self.depth > 0
     }
 
-    /// How much of the open object is held.
+    /// Returns how much of the open object is held.
     pub(super) fn len(&self) -> usize {
         self.buffer.len()
     }
 
-    /// Takes one line and hands over each object that ends in it.
+    /// Reads one line and passes on each object that ends in it.
     pub(super) fn feed(&mut self, line: &[u8], mut sink: impl FnMut(&[u8])) {
         if self.is_open() {
-            // The line end that was cut off; inside a string it is an error that the JSON parser will report.
+            // The line end that was removed; inside a string it is an error that the JSON parser will report.
             self.buffer.push(b'\n');
         }
         for &byte in line {

@@ -1,9 +1,9 @@
-//! Server-sent events: bytes to frames, and back.
+//! Server-sent events: from bytes to frames, and back.
 //!
-//! A push parser: bytes go in as they arrive, cut anywhere, and complete frames come out. It keeps to the standard (LF,
-//! CRLF and CR line ends, comments, several `data:` lines, a byte order mark) and goes beyond it where providers do: a
-//! body that is no event stream at all, but one JSON document, several in a row, or an array of them, comes out as one
-//! frame for each object, and so does a JSON object that stands raw between events.
+//! A push parser: it takes bytes as they arrive, split anywhere, and returns complete frames. It follows the standard
+//! (LF, CRLF and CR line ends, comments, several `data:` lines, a byte order mark) and goes beyond it where providers
+//! do: if a body is not an event stream but one JSON document, several in a row, or an array of them, each object
+//! becomes a frame, and so does a raw JSON object between events.
 
 mod json;
 
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use json::Objects;
 
-/// The most that one event may hold, unless the caller says otherwise.
+/// The default limit on the size of one event.
 const DEFAULT_LIMIT: usize = 64 << 20;
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
@@ -26,13 +26,13 @@ pub enum SseError {
     TooLarge {
         /// The limit.
         limit: usize,
-        /// Where the line begins in which that was seen.
+        /// The start of the line where that was noticed.
         at: u64,
     },
-    /// The bytes are no UTF-8.
+    /// The bytes are not UTF-8.
     #[error("an event is not UTF-8 (look at the line that begins at byte {at} of the stream)")]
     NotUtf8 {
-        /// Where the line begins in which that was seen.
+        /// The start of the line where that was noticed.
         at: u64,
     },
 }
@@ -61,23 +61,23 @@ pub struct Frame<'a> {
 /// ```
 #[derive(Debug)]
 pub struct Sse {
-    /// The beginning of a line whose end has not come yet.
+    /// The start of an unfinished line.
     line: Vec<u8>,
-    /// The data of the open event, where it could not be handed over straight from the input.
+    /// The data of the open event, if it could not be passed on directly from the input.
     data: Vec<u8>,
     has_data: bool,
-    /// Where the line begins that the open event's data begins in.
+    /// The start of the line where the open event's data begins.
     data_at: u64,
     name: String,
     has_name: bool,
-    /// The last byte was a CR: an LF right behind it belongs to it.
+    /// The last byte was a CR: an LF right after it belongs to it.
     after_cr: bool,
     at_start: bool,
     objects: Objects,
     /// The first text that was neither a field nor JSON, for an error message.
     stray: String,
     limit: usize,
-    /// Where the line begins that is read just now; the same for any cut of the bytes.
+    /// The start of the current line; it does not depend on how the bytes were split.
     at: u64,
 }
 
@@ -109,7 +109,7 @@ impl Sse {
     /// Takes the next bytes and passes on each frame that they complete.
     ///
     /// # Errors
-    /// If an event exceeds the limit or is not UTF-8. The parser cannot be used after that.
+    /// Returns an error if an event exceeds the limit or is not UTF-8. The parser cannot be used after that.
     pub fn feed(&mut self, bytes: &[u8], mut sink: impl FnMut(Frame<'_>)) -> Result<(), SseError> {
         let mut rest = bytes;
         if self.after_cr && !rest.is_empty() {
@@ -119,7 +119,7 @@ impl Sse {
                 rest = behind;
             }
         }
-        // Read as UTF-8 once for all events in it. What is none, or is cut, is left to the careful way below.
+        // Validated as UTF-8 once for all events in it. Invalid or cut bytes are left to the careful path below.
         let mut text = valid_start(rest);
         loop {
             if self.is_between_events()
@@ -141,7 +141,7 @@ impl Sse {
                 self.line.extend_from_slice(line);
                 let whole = std::mem::take(&mut self.line);
                 let taken = self.take_line(&whole, behind, &mut sink);
-                // Keeps the buffer's room for the next cut line.
+                // Keeps the buffer's capacity for the next split line.
                 self.line = whole;
                 self.line.clear();
                 taken?;
@@ -166,18 +166,18 @@ impl Sse {
         self.dispatch(&mut sink)
     }
 
-    /// The beginning of any input that was neither an event nor JSON, such as a proxy's HTML page. Empty if there was
-    /// none.
+    /// Returns the beginning of any input that was neither an event nor JSON, such as a proxy's HTML page; empty if
+    /// there was none.
     pub fn stray(&self) -> &str {
         &self.stray
     }
 
-    /// Is nothing held of an event, a line or a JSON object?
+    /// Returns whether nothing of an event, a line or a JSON object is held.
     fn is_between_events(&self) -> bool {
         self.line.is_empty() && !self.has_data && !self.has_name && !self.at_start && !self.objects.is_open()
     }
 
-    /// Splits off the next complete line and sets `after_cr` when its end may go on in the next bytes.
+    /// Splits off the next complete line and sets `after_cr` if its end may continue in the next bytes.
     fn next_line<'a>(&mut self, bytes: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
         let end = memchr2(b'\n', b'\r', bytes)?;
         let (line, rest) = bytes.split_at_checked(end)?;
@@ -195,7 +195,7 @@ impl Sse {
         }
     }
 
-    /// One whole line. `behind` is what follows it in the input: a blank line there lets the data through uncopied.
+    /// Reads one complete line. `behind` is the input after it: a blank line there lets the data through uncopied.
     fn take_line(&mut self, line: &[u8], behind: &[u8], sink: &mut impl FnMut(Frame<'_>)) -> Result<(), SseError> {
         self.check_line(line)?;
         let mut line = line;
@@ -233,7 +233,7 @@ impl Sse {
 
     fn take_data(&mut self, value: &[u8], behind: &[u8], sink: &mut impl FnMut(Frame<'_>)) -> Result<(), SseError> {
         if !self.has_data && matches!(behind.first(), Some(b'\n' | b'\r')) {
-            // The event is this one line. The blank line that follows will find nothing to hand over.
+            // The event is this one line. The blank line that follows will find nothing to pass on.
             let data = std::str::from_utf8(value).map_err(|_| SseError::NotUtf8 { at: self.at })?;
             sink(Frame { name: self.has_name.then_some(self.name.as_str()), data });
             self.has_name = false;
@@ -249,7 +249,7 @@ impl Sse {
         self.check_size(self.data.len())
     }
 
-    /// `id:`, `retry:` and a bare `data` are fields without use here; the first line that is none is remembered.
+    /// `id:`, `retry:` and a bare `data` are fields with no use here; the first line that is not a field is remembered.
     fn take_other(&mut self, line: &[u8]) {
         let known = [&b"id"[..], b"retry", b"data", b"event"]
             .iter()
@@ -282,7 +282,7 @@ impl Sse {
         Ok(())
     }
 
-    /// A line may be as long as an event, whether it is whole or still arriving.
+    /// A line may be as long as an event, whether it is complete or still arriving.
     fn check_line(&self, line: &[u8]) -> Result<(), SseError> {
         let line = if self.at_start { line.strip_prefix(BOM).unwrap_or(line) } else { line };
         self.check_size(line.strip_prefix(b"data:").map_or(line, without_space).len())
@@ -293,7 +293,7 @@ impl Sse {
     }
 }
 
-/// As much of the bytes as is UTF-8.
+/// Returns the valid UTF-8 at the start of the bytes.
 fn valid_start(bytes: &[u8]) -> &str {
     match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -301,8 +301,8 @@ fn valid_start(bytes: &[u8]) -> &str {
     }
 }
 
-/// The usual event: one line of data, perhaps a name before it, and a blank line behind it, all of it here. Gives its
-/// length too. Everything else is none, and read line by line.
+/// Returns the usual event and its length: one line of data, perhaps a name before it, and a blank line after it, all
+/// of it here. Any other event is read line by line.
 #[inline]
 fn whole_event(text: &str) -> Option<(Frame<'_>, usize)> {
     let (name, data) = match text.strip_prefix("data: ") {
@@ -317,7 +317,7 @@ fn whole_event(text: &str) -> Option<(Frame<'_>, usize)> {
     Some((Frame { name, data }, text.len() - behind.len()))
 }
 
-/// A line that ends here with LF or CRLF, and what is behind it.
+/// Returns a line that ends here with LF or CRLF, and what follows it.
 fn whole_line(text: &str) -> Option<(&str, &str)> {
     let end = memchr2(b'\n', b'\r', text.as_bytes())?;
     let (line, rest) = text.split_at_checked(end)?;
@@ -329,7 +329,7 @@ fn without_space(value: &[u8]) -> &[u8] {
     value.strip_prefix(b" ").unwrap_or(value)
 }
 
-/// Writes one frame with JSON data; nothing is written when the data has no JSON form.
+/// Writes one frame with JSON data; writes nothing if the data has no JSON form.
 pub(crate) fn write_frame(out: &mut Vec<u8>, name: Option<&str>, data: &impl Serialize) {
     let before = out.len();
     begin_frame(out, name);
@@ -339,7 +339,7 @@ pub(crate) fn write_frame(out: &mut Vec<u8>, name: Option<&str>, data: &impl Ser
     }
 }
 
-/// Writes what stands before a frame's data.
+/// Writes the part of a frame before its data.
 pub(crate) fn begin_frame(out: &mut Vec<u8>, name: Option<&str>) {
     if let Some(name) = name {
         out.extend_from_slice(b"event: ");
@@ -349,7 +349,7 @@ pub(crate) fn begin_frame(out: &mut Vec<u8>, name: Option<&str>) {
     out.extend_from_slice(b"data: ");
 }
 
-/// Writes what stands behind a frame's data.
+/// Writes the part of a frame after its data.
 pub(crate) fn end_frame(out: &mut Vec<u8>) {
     out.extend_from_slice(b"\n\n");
 }

@@ -108,7 +108,7 @@ fn bytes_that_are_no_text_are_refused_with_their_place() {
     assert_eq!(sse.feed(b"data: 1\n\ndata: \xff\xfe\n\n", |_| {}), Err(SseError::NotUtf8 { at: 9 }));
 }
 
-/// The frames, and how it ended.
+/// Returns the frames, and how it ended.
 fn outcome(pieces: &[&[u8]], limit: usize) -> (Vec<Owned>, Result<(), SseError>) {
     let mut sse = Sse::with_limit(limit);
     let mut seen = Vec::new();
@@ -166,7 +166,7 @@ proptest! {
         places.sort_unstable();
         let pieces: Vec<&[u8]> = places.windows(2).map(|pair| &stream[pair[0]..pair[1]]).collect();
         prop_assert_eq!(frames(&pieces), frames(&[&stream]));
-        // Even what is refused is refused at the same place, with the same events before it.
+        // Bytes that are refused are refused at the same place, with the same events before it.
         prop_assert_eq!(outcome(&pieces, 12), outcome(&[&stream], 12));
         let single: Vec<&[u8]> = stream.chunks(1).collect();
         prop_assert_eq!(outcome(&single, 12), outcome(&[&stream], 12));

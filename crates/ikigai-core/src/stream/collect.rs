@@ -1,4 +1,4 @@
-//! Events to a [`Response`], and a [`Response`] back to events. Nothing else assembles an answer.
+//! Converts events to a [`Response`] and back. Nothing else assembles an answer.
 
 use std::collections::BTreeMap;
 
@@ -28,14 +28,14 @@ use crate::{Arguments, Block, Error, Event, FinishReason, Part, ProviderData, Re
 #[derive(Debug, Clone, Default)]
 pub struct Collector {
     response: Response,
-    /// The blocks that are still open, by place; for a call with its arguments so far.
+    /// The blocks that are still open, by place, each with the arguments so far if it is a call.
     open: BTreeMap<usize, String>,
     fault: Option<Error>,
     ended: bool,
 }
 
 impl Collector {
-    /// Takes the next event.
+    /// Adds the next event.
     pub fn push(&mut self, event: Event) {
         if self.ended {
             return self.fail("an event came after the end of the stream");
@@ -113,7 +113,7 @@ impl Collector {
         }
     }
 
-    /// Takes the next event by reference, so that the many small pieces are not copied twice.
+    /// Adds the next event by reference, so that the many small pieces are not copied twice.
     pub fn note(&mut self, event: &Event) {
         if self.ended {
             return self.fail("an event came after the end of the stream");
@@ -146,17 +146,17 @@ impl Collector {
         }
     }
 
-    /// What has arrived so far.
+    /// Returns what has arrived so far.
     pub fn so_far(&self) -> &Response {
         &self.response
     }
 
-    /// Whether the stream has ended.
+    /// Returns whether the stream has ended.
     pub fn is_done(&self) -> bool {
         self.ended
     }
 
-    /// Returns the answer. If the end never came, or events were misplaced, its finish reason is `error`, and it
+    /// Returns the answer. If the stream did not end, or events were misplaced, its finish reason is `error`, and it
     /// contains what had arrived.
     pub fn finish(mut self) -> Response {
         let open = std::mem::take(&mut self.open);
@@ -188,7 +188,7 @@ impl Collector {
         }
     }
 
-    /// A block that is still open, with the arguments so far.
+    /// Returns a block that is still open, with the arguments so far.
     fn opened(&mut self, index: usize) -> Option<(&mut Block, &mut String)> {
         let so_far = self.open.get_mut(&index)?;
         Some((self.response.content.get_mut(index)?, so_far))
@@ -212,7 +212,7 @@ impl Extend<Event> for Collector {
     }
 }
 
-/// Takes over the first piece instead of copying it.
+/// Adopts the first piece instead of copying it.
 fn append(to: &mut String, piece: String) {
     if to.is_empty() {
         *to = piece;
@@ -247,7 +247,7 @@ pub fn events(response: &Response) -> Vec<Event> {
     events
 }
 
-/// The events of one block, in one piece.
+/// Appends the events of one block, in one piece.
 pub(crate) fn block_events(index: usize, block: &Block, events: &mut Vec<Event>) {
     match block {
         Block::Text(text) => {

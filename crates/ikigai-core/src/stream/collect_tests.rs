@@ -40,7 +40,7 @@ fn arguments(value: serde_json::Value) -> Map<String, serde_json::Value> {
     value.as_object().cloned().unwrap()
 }
 
-/// Collects events, and checks that taking note of them comes to the same.
+/// Collects events, and checks that `note` gives the same result as `push`.
 fn collect(events: impl IntoIterator<Item = Event>) -> Response {
     let (mut taking, mut noting) = (Collector::default(), Collector::default());
     for event in events {
@@ -52,7 +52,7 @@ fn collect(events: impl IntoIterator<Item = Event>) -> Response {
     response
 }
 
-/// The answer that `content` would have been, broken by `fault`.
+/// Returns the answer with this content, broken by `fault`.
 fn broken(content: Vec<Block>, fault: &str) -> Response {
     Response {
         id: Some("r1".into()),

@@ -115,7 +115,7 @@ pub enum Event {
     Citation {
         /// The text block, open or not.
         index: usize,
-        /// The citation, which follows those that the block has.
+        /// The citation, which is added to those that the block already has.
         citation: Box<Citation>,
     },
     /// Sources that the provider found but did not tie to a passage.
@@ -162,19 +162,19 @@ pub enum Event {
 }
 
 impl Event {
-    /// Whether the answer ends here because the provider paused: see
+    /// Returns whether the answer ends here because the provider paused: see
     /// [`Response::is_paused`](crate::Response::is_paused).
     pub fn is_pause(&self) -> bool {
         matches!(self, Event::Done { provider_data, .. } if pause::is_pause(provider_data))
     }
 
-    /// Whether this is the end of the stream.
+    /// Returns whether this is the end of the stream.
     pub fn is_terminal(&self) -> bool {
         matches!(self, Event::Done { .. } | Event::Error { .. })
     }
 
-    /// The index of the block that this event is about, so that it can be changed when several answers are combined
-    /// into one. `None` for an event that is not about a block.
+    /// Returns the index of the block that this event is about, so that it can be changed when several answers are
+    /// combined into one. `None` for an event that is not about a block.
     ///
     /// ```
     /// use ikigai_core::Event;

@@ -1,4 +1,4 @@
-//! Events from the format's JSON, in which everything that is carried as raw JSON keeps its spelling.
+//! Reads events from the format's JSON; everything that is carried as raw JSON keeps its spelling.
 
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;

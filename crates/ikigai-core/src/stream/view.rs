@@ -2,7 +2,7 @@
 
 use crate::{Arguments, Citation, Event, FinishReason, Usage};
 
-/// One of the five things that most programs want from a stream.
+/// One of the five things that most programs need from a stream.
 ///
 /// ```
 /// use ikigai_core::{Chunk, Event};
@@ -17,9 +17,9 @@ pub enum Chunk<'a> {
     Content(&'a str),
     /// Text of the thinking.
     Thinking(&'a str),
-    /// A complete tool call's arguments; `index` tells which call of the answer it is.
+    /// A complete tool call's arguments.
     ToolCall {
-        /// The call's place in the answer's content, which [`Event::ToolCallStart`] named with id and tool.
+        /// The call's place in the answer's content; its [`Event::ToolCallStart`] has the id and the tool.
         index: usize,
         /// The arguments.
         arguments: &'a Arguments,
@@ -31,11 +31,11 @@ pub enum Chunk<'a> {
         /// The citation.
         citation: &'a Citation,
     },
-    /// How it ended, or the tokens used so far.
+    /// How the answer ended, or the tokens used so far.
     Meta {
-        /// Why the answer ended; absent while it goes on.
+        /// Why the answer ended; absent before its end.
         finish_reason: Option<FinishReason>,
-        /// Tokens so far, where this chunk says.
+        /// The tokens so far; absent if this chunk does not report them.
         usage: Option<&'a Usage>,
     },
 }

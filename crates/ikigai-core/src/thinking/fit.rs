@@ -1,4 +1,4 @@
-//! What is sent about thinking: a setting fitted to a model, and to the API through which it is reached.
+//! Fits the thinking settings to a model and to the API that serves it.
 
 use std::borrow::Cow;
 
@@ -11,12 +11,12 @@ use crate::provider::{Quirks, ReasoningRequest};
 use crate::wire::Target;
 use crate::{Dialect, Loss, LossCode, Request};
 
-/// Below this limit an answer of Anthropic may be cut off when the model thinks hard.
+/// Below this limit, an Anthropic answer may be cut off if the model thinks hard.
 const TIGHT_ANTHROPIC: i64 = 16_000;
-/// Below this limit an answer of Gemini may be cut off when the model thinks a good deal.
+/// Below this limit, a Gemini answer may be cut off if the model thinks moderately hard.
 const TIGHT_GEMINI: i64 = 8192;
 
-/// What is sent about thinking, together with the output limit.
+/// What a request sends about thinking, and its output limit.
 ///
 /// This is the only place where that is decided: requests are written from it, and so is everything that users are
 /// shown about thinking.
@@ -45,31 +45,31 @@ pub struct ThinkingPlan {
     pub thinks: bool,
     /// Thinking should be off, but this model cannot turn it off.
     pub cannot_disable: bool,
-    /// What differs from the request.
+    /// Differences from the request.
     pub losses: Vec<Loss>,
     limit: Limit,
     off: ThinkingSetting,
 }
 
-/// What is sent about thinking.
+/// The thinking setting that is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ThinkingSetting {
     /// Nothing.
     Unsaid,
-    /// Off, by the API's own word or number for it: `disabled`, `none`, a budget of 0.
+    /// Off, with the API's own value for it: `disabled`, `none`, a budget of 0.
     Off,
-    /// Off up front, with short notes between tool calls (Anthropic's `between_tools`).
+    /// Off at the start, with short notes between tool calls (Anthropic's `between_tools`).
     BetweenTools,
     /// A budget in tokens; -1 lets Gemini choose.
     Budget(i64),
     /// An effort or level that the API accepts.
     Level(Level),
-    /// On, with nothing said about how much.
+    /// On, without a level or budget.
     On,
 }
 
-/// What is sent about showing the thinking in the answer.
+/// Whether the request asks for the thinking to be shown in the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShowThinking {
     /// Nothing.
@@ -80,20 +80,20 @@ pub enum ShowThinking {
     Hide,
 }
 
-/// How an API is asked to think.
+/// The way an API is asked to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Api {
     Anthropic,
     Gemini,
-    /// An effort word.
+    /// An effort.
     Effort,
-    /// An effort word, and a word about showing the thinking.
+    /// An effort, and whether to show the thinking.
     EffortAndFormat,
     /// An object with an effort or an explicit budget.
     ReasoningObject,
     /// On or off.
     Switch,
-    /// On or off, and an effort word.
+    /// On or off, and an effort.
     SwitchAndEffort,
     Nothing,
 }
@@ -121,7 +121,7 @@ impl Api {
         }
     }
 
-    /// The rule as it is through this API: a model that takes budgets at home takes efforts here, or is only on or off.
+    /// Returns the rule for this API: a model that natively takes budgets takes efforts here, or is only on or off.
     fn rule(self, rule: &ThinkingRule) -> Cow<'_, ThinkingRule> {
         let by_amount = matches!(
             rule.kind,
@@ -152,7 +152,7 @@ impl Api {
         }
     }
 
-    /// How "off" is said.
+    /// Returns how "off" is expressed.
     fn off(self, rule: &ThinkingRule) -> ThinkingSetting {
         match (rule.off, self) {
             (ThinkingOff::Silence | ThinkingOff::Impossible, _) | (_, Api::Nothing) => ThinkingSetting::Unsaid,
@@ -166,7 +166,7 @@ impl Api {
 }
 
 impl ThinkingPlan {
-    /// Works out what a request for a model sends about thinking, in a dialect.
+    /// Works out what a request in a dialect sends to a model about thinking.
     pub fn new(request: &Request, dialect: Dialect, target: &Target<'_>) -> Self {
         let abilities = dialect.abilities();
         let api = Api::of(&abilities.thinking, target.quirks, target.rules);
@@ -180,7 +180,7 @@ impl ThinkingPlan {
         let known = target.facts.and_then(|facts| facts.max_output);
         let longest = known.or(rules.max_output);
         let limit = Limit {
-            // What is only known of the family does not bound what hosts of compatible APIs take.
+            // A limit known only for the family does not restrict what hosts of compatible APIs accept.
             longest: if matches!(api, Api::Anthropic | Api::Gemini) { longest } else { known }.map(i64::from),
             asked: request.max_output_tokens.filter(|tokens| *tokens > 0),
             kind: match abilities.output_limit {
@@ -209,10 +209,10 @@ impl ThinkingPlan {
         this
     }
 
-    /// Turns thinking off, because of something else in the request.
+    /// Turns thinking off because of something else in the request.
     #[must_use]
     pub fn without_thinking(mut self, why: impl Into<String>) -> Self {
-        // What was said about the amount does not hold any more.
+        // What was reported about the amount no longer applies.
         self.losses.clear();
         self.losses.push(Loss::new(LossCode::Conflict, "thinking", "thinking", why));
         self.setting = self.off;
@@ -222,7 +222,7 @@ impl ThinkingPlan {
         self
     }
 
-    /// The budget that is sent; `None` if none is.
+    /// Returns the budget that is sent, or `None` if there is none.
     pub fn budget(&self) -> Option<i64> {
         match self.setting {
             ThinkingSetting::Budget(tokens) => Some(tokens),
@@ -237,7 +237,7 @@ impl ThinkingPlan {
     fn choose(&mut self, wish: &Thinking, rule: &ThinkingRule, api: Api, longest: Option<u32>) {
         let explicit = wish.budget.filter(|tokens| *tokens > 0 && rule.takes_budgets());
         let setting = match explicit {
-            // Said once, when the limit is known too.
+            // Reported once, when the limit is known too.
             Some(tokens) => Setting::Budget(clamped(rule, tokens, longest)),
             None => {
                 let planned = plan(wish, rule, longest);
@@ -301,7 +301,7 @@ impl ThinkingPlan {
         }
     }
 
-    /// An API without a parameter for thinking.
+    /// Handles an API without a parameter for thinking.
     fn say_nothing(&mut self, wanted: Setting, rule: &ThinkingRule) {
         self.setting = ThinkingSetting::Unsaid;
         self.thinks = rule.thinks_by_default();
@@ -355,7 +355,7 @@ impl ThinkingPlan {
     }
 }
 
-/// Is a wish for "off" refused? Gemini's least level is nearly off, which is said in other words.
+/// Returns whether turning thinking off is refused. Gemini's lowest level is nearly off, which is reported differently.
 fn refuses_off(rule: &ThinkingRule) -> bool {
     let nearly = rule.kind == ThinkingKind::Level && least(rule) == Some(Level::Minimal);
     rule.kind != ThinkingKind::None && rule.off == ThinkingOff::Impossible && !nearly

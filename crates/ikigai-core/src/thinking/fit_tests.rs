@@ -6,7 +6,7 @@ use crate::catalog::rules_for;
 use crate::provider::Registry;
 use crate::{ModelName, Severity};
 
-/// What is sent for a request, in one line: the setting, the limit, and what was lost.
+/// Returns what is sent for a request, in one line: the setting, the limit, and the losses.
 fn told(plan: &ThinkingPlan) -> String {
     let mut text = match plan.setting {
         ThinkingSetting::Unsaid => "nothing".to_owned(),
@@ -32,7 +32,7 @@ fn request(thinking: impl Into<Thinking>, limit: Option<i64>) -> Request {
     request
 }
 
-/// The plan for a model as it is routed.
+/// Returns the plan for a model on its usual route.
 fn routed(name: &str, mut request: Request) -> ThinkingPlan {
     let name = ModelName::parse(name).unwrap();
     let route = Registry::shared().route(&name).unwrap();
@@ -63,7 +63,7 @@ fn a_level_budget_is_added_to_the_room_for_the_answer() {
             None,
             "24000 of 32000 (- thinking.level: a thinking budget of 64000 tokens leaves no room for the answer; 24000 is sent)",
         ),
-        // Half of the window stays for an answer that wants all of it.
+        // Half of the window is kept for an answer that wants all of it.
         (
             "claude-opus-4-1",
             Level::High,
@@ -73,7 +73,7 @@ fn a_level_budget_is_added_to_the_room_for_the_answer() {
         ("gemini-2.5-flash", Level::Low, Some(4096), "8192 of 12288"),
         ("gemini-2.5-flash", Level::Low, None, "8192"),
         ("gemini-2.5-pro", Level::High, Some(60_000), "32768 of 65536"),
-        // A limit of -1 is the provider's default.
+        // A limit of -1 means the provider's default.
         ("gemini-2.5-flash", Level::Low, Some(-1), "8192"),
         ("claude-sonnet-4-5", Level::Low, Some(-1), "22016 of 30208"),
     ] {
@@ -181,7 +181,7 @@ fn a_model_that_takes_budgets_at_home_takes_what_its_host_takes() {
         ),
         ("openrouter:anthropic/claude-sonnet-4.5", Thinking::from(Level::None), "nothing of 4096"),
         ("openrouter:anthropic/claude-opus-4.6", Thinking::from(Level::Max), "max of 4096"),
-        // An effort in place of a budget, by the level that is nearest to it.
+        // An effort instead of a budget, from the level closest to it.
         (
             "github-copilot:claude-sonnet-4.5",
             Thinking::budget(43_008),
@@ -283,7 +283,7 @@ fn a_window_too_small_for_thinking_goes_without() {
     assert!(!plan.thinks);
 }
 
-/// The budget, the effort or level, and the limit in a body.
+/// Returns the budget, the effort or level, and the limit in a body.
 fn on_the_wire(dialect: Dialect, body: &Value) -> (Option<i64>, Option<String>, Option<i64>) {
     let (budget, word, limit) = match dialect {
         Dialect::Anthropic => ("/thinking/budget_tokens", "/output_config/effort", "/max_tokens"),
@@ -317,7 +317,7 @@ fn requests_say_what_the_plan_says() {
             let model = ModelName::new(name, facts.id.clone());
             let route = Registry::shared().route(&model).unwrap();
             for wish in &wishes {
-                // Longer limits than the model's own are cut here; see `limits_of_requests_that_say_nothing_about_thinking`.
+                // Limits beyond the model's own are reduced; see `limits_of_requests_that_say_nothing_about_thinking`.
                 let longest = facts.max_output.map_or(4096, i64::from);
                 for limit in [None, Some(longest.min(4096)), Some(longest.min(30_000))] {
                     let mut request = request(wish.clone(), limit);

@@ -1,47 +1,47 @@
 //! The output limit, and a thinking budget inside it.
 //!
-//! `max_output_tokens` is the room for the visible answer. On the wire the limit also covers the thinking, so the two are
-//! worked out together: a budget that comes from a level is added to the room, one that the caller gave leaves the limit
-//! alone as long as it fits.
+//! `max_output_tokens` is the room for the visible answer. On the wire the limit also covers thinking, so the two are
+//! determined together: a budget that comes from a level is added to the room; an explicit one leaves the limit
+//! unchanged as long as it fits.
 
 use crate::{Loss, LossCode};
 
-/// The least budget that Anthropic takes.
+/// The smallest budget that Anthropic accepts.
 pub(super) const LEAST_BUDGET: i64 = 1024;
-/// Room for the answer when the caller gives none, where the API wants a limit.
+/// Room for the answer if the caller sets no limit but the API requires one.
 const ROOM: i64 = 8192;
-/// Above this an answer that does not stream is refused by official clients, and cut off by many proxies.
+/// Official clients refuse longer answers without streaming, and many proxies cut them off.
 const LONGEST_UNSTREAMED: i64 = 21_333;
-/// No API takes more than 32 bits.
+/// No API accepts more than 32 bits.
 const GREATEST: i64 = i32::MAX as i64;
 
-/// The output limit: what the model has, and what the caller asked for.
+/// The output limit: the model's own, and the requested one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limit {
     /// The model's longest answer, thinking included.
     pub(super) longest: Option<i64>,
-    /// What the caller asked for.
+    /// The requested limit.
     pub(super) asked: Option<i64>,
     pub(super) kind: LimitKind,
 }
 
-/// What an API makes of the limit.
+/// How an API treats the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LimitKind {
-    /// There must be one, above the budget (Anthropic). A long answer can only be streamed.
+    /// Required, and above the budget (Anthropic). A long answer can only be streamed.
     Required { streams: bool },
-    /// There may be one, of at least so many tokens.
+    /// Optional, with at least this many tokens.
     Optional { least: i64 },
-    /// There may be one, of at least so many tokens, and above the budget.
+    /// Optional, with at least this many tokens, and above the budget.
     AboveBudget { least: i64 },
 }
 
-/// Who chose a budget.
+/// The origin of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chosen {
-    /// The caller gave this number.
+    /// An explicit number from the caller.
     ByCaller(i64),
-    /// It follows from a level.
+    /// Derived from a level.
     ByLevel,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Fitted {
 }
 
 impl Limit {
-    /// The limit when no budget is spent out of it.
+    /// Returns the limit if no thinking budget is taken from it.
     pub(super) fn plain(self, losses: &mut Vec<Loss>) -> Option<i64> {
         let longest = self.longest.unwrap_or(GREATEST);
         let limit = self.asked.map(|asked| {
@@ -79,7 +79,7 @@ impl Limit {
         }
     }
 
-    /// The limit and the budget inside it. `None` if there is no room to think.
+    /// Returns the limit and the budget inside it, or `None` if there is no room to think.
     pub(super) fn with_budget(self, budget: i64, least: i64, chosen: Chosen, losses: &mut Vec<Loss>) -> Option<Fitted> {
         let required = match self.kind {
             LimitKind::Required { .. } => true,
@@ -91,7 +91,7 @@ impl Limit {
         let room = match self.asked {
             Some(asked) => asked.max(1),
             None if required => ROOM.min(longest / 4).max(1),
-            // No limit is sent, so none has to be shared.
+            // No limit is sent, so there is nothing to share.
             None => {
                 note_budget(budget, budget, chosen, losses);
                 return Some(Fitted { limit: None, budget });
@@ -123,7 +123,7 @@ impl Limit {
     }
 }
 
-/// Says once what became of a budget: `wanted` after the model's bounds, `taken` after the limit.
+/// Reports once how a budget changed: `wanted` after the model's limits, `taken` after the output limit.
 fn note_budget(wanted: i64, taken: i64, chosen: Chosen, losses: &mut Vec<Loss>) {
     let (place, asked) = match chosen {
         Chosen::ByCaller(asked) => ("thinking.budget", asked),

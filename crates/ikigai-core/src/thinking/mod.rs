@@ -26,7 +26,7 @@ pub enum Level {
     None,
     /// Less than low, if the model has it.
     Minimal,
-    /// About a third of the model's range.
+    /// About a third of the model's range of budgets.
     Low,
     /// About two thirds.
     #[serde(alias = "medium")]
@@ -53,7 +53,7 @@ pub enum Level {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Thinking {
-    /// The level. If absent: the model's default.
+    /// The level; absent: the model's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<Level>,
     /// An explicit budget in tokens, which overrides the level.
@@ -65,7 +65,7 @@ pub struct Thinking {
 }
 
 impl Default for Thinking {
-    /// The model's own level, and the thinking is shown.
+    /// Returns the model's own level, with the thinking shown.
     fn default() -> Self {
         Thinking { level: None, budget: None, include_summary: shown() }
     }
@@ -78,13 +78,13 @@ impl From<Level> for Thinking {
 }
 
 impl Thinking {
-    /// An explicit budget in tokens.
+    /// Creates settings with an explicit budget in tokens.
     pub fn budget(tokens: i64) -> Self {
         Thinking { budget: Some(tokens), ..Thinking::default() }
     }
 
-    /// Adapts the settings to a long conversation: above 150,000 tokens of context the budget is at most 10,000,
-    /// whether it was given or comes from the level. Models without budgets keep their level.
+    /// Adapts the settings to a long conversation: above 150,000 tokens of context, the budget is at most 10,000,
+    /// whether it is explicit or comes from the level. Models without budgets keep their level.
     ///
     /// ```
     /// use ikigai_core::{Level, Thinking};
@@ -102,8 +102,8 @@ impl Thinking {
         }
     }
 
-    /// Returns the settings that replace these for a long prompt, and the loss that says so. `None` if they can stay:
-    /// see [`for_context`](Thinking::for_context).
+    /// Returns the settings that replace these for a long prompt, and the loss that reports it. `None` if they need no
+    /// change: see [`for_context`](Thinking::for_context).
     pub fn reduced_for_context(&self, tokens: u64, rule: &ThinkingRule) -> Option<(Thinking, Loss)> {
         const LONG: u64 = 150_000;
         const MOST: i64 = 10_000;
@@ -111,7 +111,7 @@ impl Thinking {
             return None;
         }
         let too_much = match (self.budget, self.level) {
-            // The model's own choice has no bound but its maximum.
+            // The model's own choice is bounded only by its maximum.
             (Some(budget), _) => budget > MOST || (budget < 0 && rule.max > MOST),
             (None, Some(level)) if rule.kind == ThinkingKind::Budget && level > Level::None => {
                 thinking_budget(rule, level).is_some_and(|budget| budget > MOST)
@@ -123,7 +123,7 @@ impl Thinking {
         too_much.then(|| (reduced, Loss::new(crate::LossCode::OutOfRange, "thinking", "thinking.budget", why)))
     }
 
-    /// Whether these settings turn thinking off.
+    /// Returns whether these settings turn thinking off.
     pub fn is_off(&self) -> bool {
         match self.budget {
             Some(tokens) => tokens == 0,
@@ -140,7 +140,7 @@ impl Thinking {
 }
 
 impl Response {
-    /// Marks Anthropic's thinking blocks as complete or summarised, by the rule of the model:
+    /// Marks Anthropic's thinking blocks as complete or summarised, according to the rule for the model:
     /// `provider_data.anthropic.shape.thinking_type` is `full` or `summarized`.
     ///
     /// The API does not say so itself, and the mark is never sent.
@@ -169,7 +169,7 @@ impl Level {
     pub const ALL: [Level; 7] =
         [Level::None, Level::Minimal, Level::Low, Level::Med, Level::High, Level::Xhigh, Level::Max];
 
-    /// The level as text: `none`, `minimal`, `low`, `med`, `high`, `xhigh`, `max`.
+    /// Returns the level as a string: `none`, `minimal`, `low`, `med`, `high`, `xhigh`, `max`.
     pub fn as_str(self) -> &'static str {
         match self {
             Level::None => "none",
@@ -182,7 +182,7 @@ impl Level {
         }
     }
 
-    /// The value that effort parameters use on the wire: the same as [`as_str`](Level::as_str), except for `medium`.
+    /// Returns the value for effort parameters on the wire: the same as [`as_str`](Level::as_str), except for `medium`.
     pub fn effort(self) -> &'static str {
         match self {
             Level::Med => "medium",
@@ -190,7 +190,7 @@ impl Level {
         }
     }
 
-    /// The effort in capitals, as Gemini writes its thinking levels.
+    /// Returns the effort in capitals, as Gemini writes its thinking levels.
     pub fn capitals(self) -> &'static str {
         match self {
             Level::None => "NONE",
@@ -210,7 +210,7 @@ impl std::fmt::Display for Level {
     }
 }
 
-/// A word that is not a thinking level.
+/// The error for a word that is not a thinking level.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown thinking level `{0}`; use none, low, med or high (some models also take minimal, xhigh or max)")]
 pub struct UnknownLevel(pub String);

@@ -1,20 +1,20 @@
-//! What a wish to think becomes for one model.
+//! Converts a request's thinking settings to what one model accepts.
 
 use super::table::thinking_budget;
 use crate::catalog::{ThinkingKind, ThinkingOff, ThinkingRule};
 use crate::{Level, Loss, LossCode, Thinking};
 
-/// Said when a model cannot be without thinking.
+/// The reason given when a model cannot turn thinking off.
 const CANNOT_DISABLE: &str = "This model does not support disabling thinking";
 
-/// What a wish to think becomes for one model: a setting that its API accepts, and what was lost.
+/// The thinking settings for one model: a setting that its API accepts, and what was lost.
 ///
-/// [`ThinkingPlan`](super::ThinkingPlan) is the whole of it, with the API and the output limit.
+/// [`ThinkingPlan`](super::ThinkingPlan) is the complete plan, including the API and the output limit.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plan {
     /// What to send.
     pub(crate) setting: Setting,
-    /// Levels that the model lacks, and thinking that cannot be off.
+    /// Levels that the model lacks, and thinking that cannot be turned off.
     pub(crate) losses: Vec<Loss>,
 }
 
@@ -23,19 +23,19 @@ pub(crate) struct Plan {
 pub(crate) enum Setting {
     /// Nothing.
     Unsaid,
-    /// ThinkingOff, in the way that [`ThinkingOff`] says.
+    /// Off, in the way that [`ThinkingOff`] specifies.
     Off,
-    /// A budget in tokens, at least the model's least (or -1, where the model takes that and the caller asked for it).
-    /// One that comes from a level may be more than the longest answer.
+    /// A budget in tokens, at least the model's minimum (or -1, if the model accepts that and the caller asked for it).
+    /// A budget that comes from a level may exceed the longest answer.
     Budget(i64),
     /// A level that the model has.
     Level(Level),
-    /// On, for models that know nothing between on and off, and for adaptive ones that are to choose the effort.
+    /// On, for models with nothing between on and off, and for adaptive ones that should choose the effort themselves.
     On,
 }
 
-/// What to send for a wish. `max_output` is the longest answer of the model, where that is known: it bounds explicit
-/// budgets, and tells how great a part of it a budget is where only efforts are taken.
+/// Returns what to send for these settings. `max_output` is the model's longest answer, if known: it limits explicit
+/// budgets, and where only efforts are accepted, an effort is chosen by the budget's share of it.
 pub(crate) fn plan(thinking: &Thinking, rule: &ThinkingRule, max_output: Option<u32>) -> Plan {
     let mut losses = Vec::new();
     let setting = match (thinking.budget, thinking.level) {
@@ -48,10 +48,10 @@ pub(crate) fn plan(thinking: &Thinking, rule: &ThinkingRule, max_output: Option<
     Plan { setting, losses }
 }
 
-/// The level whose budget is nearest to an explicit one; of two that are as near, the lesser.
+/// Returns the level whose budget is closest to an explicit one; the lower of two that are equally close.
 ///
-/// The least budget is `none` only for a model that cannot be without thinking; elsewhere it is `minimal`, for the
-/// model does think. Models without budgets are measured with the range that most models with budgets have.
+/// The smallest budget is `none` only for a model that cannot turn thinking off; otherwise it is `minimal`, because the
+/// model does think. Models without budgets are measured against the range that is usual for models with budgets.
 pub(crate) fn nearest_level(rule: &ThinkingRule, budget: i64) -> Level {
     if budget <= 0 {
         return Level::None;
@@ -196,7 +196,7 @@ fn by_budget(rule: &ThinkingRule, tokens: i64, max_output: Option<u32>, losses: 
     setting
 }
 
-/// An explicit budget within the model's bounds.
+/// Limits an explicit budget to the model's range.
 pub(super) fn clamped(rule: &ThinkingRule, tokens: i64, max_output: Option<u32>) -> i64 {
     tokens.clamp(rule.min, greatest(rule, max_output).max(rule.min))
 }
@@ -209,9 +209,9 @@ fn greatest(rule: &ThinkingRule, max_output: Option<u32>) -> i64 {
     }
 }
 
-/// The level of a budget by its share of the longest answer, for models that have no budgets at all.
+/// Returns the level for a budget by its share of the longest answer, for models that have no budgets at all.
 fn share(tokens: i64, max_output: Option<u32>) -> Level {
-    // Unknown models get the output limit that is usual for those that think.
+    // Unknown models get the usual output limit of models that think.
     let longest = i64::from(max_output.unwrap_or(100_000));
     if tokens <= longest / 6 {
         Level::Low
@@ -222,7 +222,7 @@ fn share(tokens: i64, max_output: Option<u32>) -> Level {
     }
 }
 
-/// A budget of -1: the model chooses.
+/// Handles a budget of -1: the model chooses.
 fn own_choice(rule: &ThinkingRule, level: Option<Level>, losses: &mut Vec<Loss>) -> Setting {
     match rule.kind {
         ThinkingKind::None | ThinkingKind::Always => Setting::Unsaid,
@@ -244,15 +244,15 @@ fn own_choice(rule: &ThinkingRule, level: Option<Level>, losses: &mut Vec<Loss>)
     }
 }
 
-/// What `none` becomes if thinking cannot be off.
+/// Returns the level that replaces `none` if thinking cannot be turned off.
 pub(super) fn least(rule: &ThinkingRule) -> Option<Level> {
     rule.none_as.or_else(|| rule.levels.first().copied())
 }
 
-/// The model's closest level to the one that was asked for, which is not `none`.
+/// Returns the model's level that is closest to the requested one, which is not `none`.
 ///
-/// A level below low becomes a higher one, a level above high a lower one; the others become the closest, and the higher
-/// of two that are equally close.
+/// A level below low is raised, a level above high is lowered; any other becomes the closest one, and the higher of two
+/// that are equally close.
 pub(super) fn nearest(rule: &ThinkingRule, level: Level) -> Option<Level> {
     let levels = &rule.levels;
     if levels.contains(&level) {

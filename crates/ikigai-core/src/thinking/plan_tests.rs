@@ -3,7 +3,7 @@ use pretty_assertions::assert_eq;
 use super::*;
 use crate::catalog::rules_for;
 
-/// What is sent, in words, with a mark for what was lost on the way.
+/// Returns what is sent, in words, with a mark for each loss.
 fn sent(model: &str, thinking: Thinking) -> String {
     let rules = rules_for(model);
     let plan = plan(&thinking, &rules.thinking, rules.max_output);
@@ -29,7 +29,7 @@ fn sent(model: &str, thinking: Thinking) -> String {
     text
 }
 
-/// Each level in turn, from none to max.
+/// Returns the result for each level, from none to max.
 fn each_level(model: &str) -> String {
     Level::ALL.map(|level| sent(model, Thinking::from(level))).join(" | ")
 }

@@ -1,4 +1,4 @@
-//! The formula for levels, and the table of levels that it produces.
+//! The formula for levels, and the table of levels that follows from it.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use super::plan::{least, nearest};
 use crate::Level;
 use crate::catalog::{ThinkingKind, ThinkingOff, ThinkingRule, rules_for};
 
-/// The budget of a level: `min + n * (max - min) / 3` in whole tokens, with n from 0 for none to 3 for high.
+/// Returns the budget of a level: `min + n * (max - min) / 3` in whole tokens, with n from 0 for none to 3 for high.
 ///
 /// Returns `None` if the model has no budgets. This is the formula, not what is sent: here `none` is the smallest
 /// budget, while a request turns thinking off if the model can. [`ThinkingPlan`](crate::thinking::ThinkingPlan) says
@@ -30,7 +30,7 @@ pub fn thinking_budget(rule: &ThinkingRule, level: Level) -> Option<i64> {
     (rule.max != 0).then(|| rule.min + thirds * (rule.max - rule.min) / 3)
 }
 
-/// What a level means for a model in [`thinking_table`]. JSON: a number, a word, or null.
+/// The meaning of a level for a model in [`thinking_table`]. In JSON: a number, a string, or null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -43,7 +43,7 @@ pub enum LevelValue {
     Nothing,
 }
 
-/// What the four levels mean for a model: a budget or a word each.
+/// Returns what the four levels mean for a model: a budget or a word each.
 ///
 /// ```
 /// use ikigai_core::Level;
@@ -55,7 +55,7 @@ pub fn thinking_table(model: &str) -> [(Level, LevelValue); 4] {
     thinking_levels(&rules_for(model).thinking)
 }
 
-/// What the four levels mean under a rule that was not derived from only a model's name.
+/// Returns what the four levels mean under a rule, which may depend on more than a model's name.
 pub fn thinking_levels(rule: &ThinkingRule) -> [(Level, LevelValue); 4] {
     [Level::None, Level::Low, Level::Med, Level::High].map(|level| (level, value(rule, level)))
 }

@@ -1,10 +1,10 @@
-//! Tools that providers run by themselves, with the options that two of them share.
+//! Tools that providers run themselves, with the options that at least two of them share.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{CacheHint, ProviderData};
 
-/// A tool with options of its own, and with the two fields that every tool has.
+/// Defines a tool with its own options, and with the two fields that every tool has.
 macro_rules! built_in {
     ($(#[$about:meta])* $name:ident { $($(#[$about_field:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$about])*
@@ -36,7 +36,7 @@ built_in! {
         /// No results from these domains.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         blocked_domains: Vec<String>,
-        /// Where the user is.
+        /// The user's location.
         #[serde(skip_serializing_if = "Option::is_none")]
         user_location: Option<UserLocation>,
         /// How much of the results the model reads.

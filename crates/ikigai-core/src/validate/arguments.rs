@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::Function;
 
-/// The most faults that are told; a model that sees these can mend the rest.
+/// The maximum number of reported faults; a model that sees these can fix the rest.
 const TOLD: usize = 20;
 
 impl Function {
@@ -35,7 +35,7 @@ impl Function {
     /// Creates a checker for many calls, which reads the schema only once.
     ///
     /// # Errors
-    /// If the schema is invalid, or refers to another document.
+    /// Returns an error if the schema is invalid, or refers to another document.
     pub fn argument_checker(&self) -> Result<ArgumentChecker, String> {
         let name = &self.name;
         inner::Checker::new(self.parameters.value()).map(ArgumentChecker).map_err(|why| {
@@ -46,8 +46,8 @@ impl Function {
 
 /// Checks the arguments of calls against the schema of one tool.
 ///
-/// If the branches and references of a schema lead to more than 200,000 checks of one call, that is a fault of the
-/// call. A schema that leads more than 128 levels deep is invalid.
+/// A call is at fault if the branches and references of the schema lead to more than 200,000 checks of it. A schema
+/// that leads more than 128 levels deep is invalid.
 #[derive(Debug, Clone)]
 pub struct ArgumentChecker(inner::Checker);
 
@@ -55,7 +55,7 @@ impl ArgumentChecker {
     /// Checks the arguments of one call.
     ///
     /// # Errors
-    /// Returns the faults, each with its place, at most twenty.
+    /// Returns the faults, each with its place, but at most twenty.
     pub fn check(&self, arguments: &Map<String, Value>) -> Result<(), Vec<String>> {
         let faults = self.0.faults(&Value::Object(arguments.clone()));
         if faults.is_empty() { Ok(()) } else { Err(faults) }
@@ -65,7 +65,7 @@ impl ArgumentChecker {
 #[cfg(feature = "validate")]
 pub(super) use inner::told;
 
-/// By JSON Schema in full.
+/// Checks with all of JSON Schema.
 #[cfg(feature = "validate")]
 mod inner {
     use std::sync::Arc;
@@ -89,7 +89,7 @@ mod inner {
             }
             jsonschema::options()
                 .with_draft(super::super::schema::draft(schema))
-                // Neither files nor the network, and no pattern that runs away.
+                // Allow neither files nor the network, nor a pattern that backtracks forever.
                 .offline()
                 .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(100_000))
                 .build(schema)
@@ -105,7 +105,7 @@ mod inner {
         }
     }
 
-    /// An error with its place, written as code would: `stops[0].city`.
+    /// Formats an error with its place, written as in code: `stops[0].city`.
     pub(in super::super) fn told(error: &ValidationError<'_>) -> String {
         let mut place = String::new();
         for step in error.instance_path().as_str().split('/').skip(1) {
@@ -123,7 +123,7 @@ mod inner {
     }
 }
 
-/// By hand: types, required and unknown properties, lists and fixed values. The other keywords are not checked.
+/// Checks types, required and unknown properties, lists and fixed values by hand. Other keywords are not checked.
 #[cfg(not(feature = "validate"))]
 mod inner {
     use serde_json::Value;

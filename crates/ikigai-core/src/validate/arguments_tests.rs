@@ -103,7 +103,7 @@ fn a_checker_is_made_once_for_many_calls() {
     assert!(checker.check(json!({"stops": 1}).as_object().unwrap()).is_err());
 }
 
-/// Definitions of which each refers twice to the next one.
+/// Returns definitions, each of which refers twice to the next one.
 #[cfg(feature = "validate")]
 fn doubling(levels: usize, keyword: &str) -> Value {
     let mut definitions = serde_json::Map::new();

@@ -1,9 +1,9 @@
-//! Rules about single blocks: what may stand where, and what pictures, documents and sounds must be.
+//! Rules about single blocks: where each kind is allowed, and what pictures, documents and sounds must be.
 
 use super::{At, Problem};
 use crate::{Block, BlockKind, Role, Source, Span, ToolCall};
 
-/// What a block stands in.
+/// The container of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Inside {
     Prompt,
@@ -22,7 +22,7 @@ pub(super) fn block(at: At, block: &Block, inside: Inside, problems: &mut Vec<Pr
     }
     match block {
         Block::Text(text) => {
-            // An empty text may be there for the state that it carries.
+            // An empty text may exist for the state that it carries.
             if text.text.trim().is_empty() && text.provider_data.is_empty() {
                 problems.push(Problem::EmptyText { at: at.to_string() });
             }
@@ -53,7 +53,7 @@ pub(super) fn block(at: At, block: &Block, inside: Inside, problems: &mut Vec<Pr
     }
 }
 
-/// Results hold no results, so this goes no deeper.
+/// Results contain no results, so this does not recurse further.
 fn block_in_result(at: At, inner: &Block, problems: &mut Vec<Problem>) {
     block(at, inner, Inside::Result, problems);
 }
@@ -70,7 +70,7 @@ fn call(at: At, call: &ToolCall, problems: &mut Vec<Problem>) {
     }
 }
 
-/// What to do instead, when a block has no business where it stands.
+/// Returns what to do instead if a block is not allowed where it is.
 fn misplaced(kind: BlockKind, inside: Inside) -> Option<&'static str> {
     const TO_USER: &str = "put it into a user message";
     const TO_ASSISTANT: &str = "only the assistant's messages have it";
@@ -195,7 +195,7 @@ fn media_type(at: &impl Fn() -> String, given: &str, kind: BlockKind, problems: 
     problems.push(Problem::WrongMediaType { at: at(), media_type: plain.to_owned(), kind, way_out });
 }
 
-/// What is wrong with a text that should be standard base64 with its padding. Nothing is decoded: pictures are large.
+/// Returns what is wrong with data that should be padded standard base64. Nothing is decoded: pictures are large.
 fn base64_fault(data: &[u8]) -> Option<String> {
     let content = data.strip_suffix(b"==").or_else(|| data.strip_suffix(b"=")).unwrap_or(data);
     let wrong = content.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'+' || *b == b'/'));

@@ -1,28 +1,28 @@
-//! How much work it is to check a value against a schema, known before it is done.
+//! Computes how much work it is to check a value against a schema, before the check is made.
 //!
-//! A checker goes through a schema again wherever a branch or a reference leads to it. Thirty definitions, each of which
-//! refers twice to the next one, are a thousand million checks of one value. Here each pair of a schema and a value is
-//! looked at once, and what it would take is added up.
+//! A checker visits a schema again whenever a branch or a reference leads to it. Thirty definitions, each of which
+//! refers twice to the next one, lead to a thousand million checks of one value. Here each pair of a schema and a value
+//! is visited once, and the checks that it would take are added up.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-/// The most checks of single schemas that one value is worth.
+/// The maximum number of checks of single schemas for one value.
 pub(super) const MOST: u64 = 200_000;
 /// How deep references and branches may lead: a checker follows them on the stack.
 const DEEPEST: usize = 128;
 
-/// What a name in a list of properties is, for those who look only at its type.
+/// Represents the name of a property, where only its type matters.
 static NAME: Value = Value::String(String::new());
 
-/// What stands against a schema before any value is checked, if anything.
+/// Returns why a schema is refused before any value is checked, if it is.
 pub(super) fn schema_excess(schema: &Value) -> Option<String> {
     let mut effort = Effort::new(schema);
     effort.walk(schema, 0).err().map(|TooMuch| format!("it leads more than {DEEPEST} levels deep"))
 }
 
-/// What stands against checking a value, if anything.
+/// Returns why a value is not checked, if it is not.
 pub(super) fn excess(schema: &Value, value: &Value) -> Option<String> {
     let mut effort = Effort::new(schema);
     let checks = effort.of(schema, value, 0).unwrap_or(u64::MAX);
@@ -33,9 +33,9 @@ struct TooMuch;
 
 struct Effort<'a> {
     root: &'a Value,
-    /// Schemas that are referred to by a name of their own.
+    /// Schemas that can be referred to by a name.
     named: HashMap<&'a str, &'a Value>,
-    /// What a pair of a schema and a value takes, by where they are; absent while it is being found out.
+    /// The checks for each pair of a schema and a value, by address; `None` while they are being counted.
     known: HashMap<(usize, usize), Option<u64>>,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Effort<'a> {
         Effort { root, named, known: HashMap::new() }
     }
 
-    /// Goes through a schema once, as far as references lead.
+    /// Visits a schema once, following its references.
     fn walk(&mut self, schema: &'a Value, depth: usize) -> Result<(), TooMuch> {
         if depth > DEEPEST {
             return Err(TooMuch);
@@ -69,13 +69,13 @@ impl<'a> Effort<'a> {
         Ok(())
     }
 
-    /// How many schemas are checked, counted as often as a checker comes by.
+    /// Returns the number of schema checks, counting each visit of a checker.
     fn of(&mut self, schema: &'a Value, value: &'a Value, depth: usize) -> Result<u64, TooMuch> {
         let Value::Object(fields) = schema else { return Ok(1) };
         let pair = (at(schema), at(value));
         match self.known.get(&pair) {
             Some(Some(checks)) => return Ok(*checks),
-            // It leads back to itself with the same value, and so without an end.
+            // It leads back to itself with the same value, so it would never end.
             Some(None) => return Err(TooMuch),
             None if depth > DEEPEST || self.known.len() as u64 > MOST => return Err(TooMuch),
             None => self.known.insert(pair, None),
@@ -85,13 +85,13 @@ impl<'a> Effort<'a> {
             checks = checks.saturating_add(self.keyword(fields, key, inner, value, depth + 1)?);
         }
         let looks_back = fields.contains_key("unevaluatedProperties") || fields.contains_key("unevaluatedItems");
-        // What the other keywords have seen is found out by asking them again.
+        // A checker finds out what the other keywords have seen by evaluating them again.
         let checks = if looks_back { checks.saturating_mul(3) } else { checks };
         self.known.insert(pair, Some(checks));
         Ok(checks)
     }
 
-    /// What one keyword takes.
+    /// Returns the number of checks for one keyword.
     fn keyword(
         &mut self,
         fields: &'a Map<String, Value>,
@@ -138,7 +138,7 @@ impl<'a> Effort<'a> {
         pairs.into_iter().try_fold(0_u64, |sum, (schema, value)| Ok(sum.saturating_add(self.of(schema, value, depth)?)))
     }
 
-    /// The schema that a reference leads to. Other documents are out of reach for a checker, and so none here.
+    /// Returns the schema that a reference leads to. Other documents are out of a checker's reach, so they have none.
     fn target(&self, key: &str, reference: &Value) -> Option<&'a Value> {
         if !matches!(key, "$ref" | "$dynamicRef" | "$recursiveRef") {
             return None;
@@ -156,12 +156,12 @@ impl<'a> Effort<'a> {
     }
 }
 
-/// Where a value is. Nothing moves while work is counted.
+/// Returns the address of a value. Nothing moves during the count.
 fn at(value: &Value) -> usize {
     std::ptr::from_ref(value).addr()
 }
 
-/// The schemas that have names of their own.
+/// Collects the schemas that have names.
 fn names<'a>(schema: &'a Value, named: &mut HashMap<&'a str, &'a Value>) {
     match schema {
         Value::Object(fields) => {
@@ -177,7 +177,7 @@ fn names<'a>(schema: &'a Value, named: &mut HashMap<&'a str, &'a Value>) {
     }
 }
 
-/// The last part of an address: names are mostly relative to another one.
+/// Returns the last part of a URL: names are mostly relative to another one.
 fn last_part(address: &str) -> &str {
     let address = address.trim_end_matches('#');
     address.rsplit_once('/').map_or(address, |(_, last)| last)

@@ -1,4 +1,4 @@
-//! The grammar of a stream, as a checker.
+//! A checker for the grammar of a stream.
 
 use serde_json::{Map, Value};
 
@@ -28,7 +28,7 @@ pub struct EventChecker {
 struct Opened {
     kind: BlockKind,
     open: bool,
-    /// The pieces of a call's arguments.
+    /// The arguments of a call so far.
     arguments: String,
 }
 
@@ -36,7 +36,7 @@ impl EventChecker {
     /// Checks the next event.
     ///
     /// # Errors
-    /// If the event may not come here, with the reason. Later events are checked as if a wrong one had not come.
+    /// Returns an error if the event is not allowed here, with the reason. A wrong event is ignored for later checks.
     pub fn push(&mut self, event: &Event) -> Result<(), String> {
         let name = name(event);
         if self.ended {
@@ -108,7 +108,7 @@ impl EventChecker {
     /// Checks that the stream has ended.
     ///
     /// # Errors
-    /// If neither `done` nor `error` has come.
+    /// Returns an error if there was neither `done` nor `error`.
     pub fn finish(&self) -> Result<(), String> {
         if self.ended { Ok(()) } else { Err("the stream ended without done or error".to_owned()) }
     }
@@ -116,7 +116,7 @@ impl EventChecker {
     /// Checks a whole stream.
     ///
     /// # Errors
-    /// Returns the first fault, with the number of the event.
+    /// Returns the first fault, with the number of its event.
     pub fn check<'a>(events: impl IntoIterator<Item = &'a Event>) -> Result<(), String> {
         let mut checker = EventChecker::default();
         for (number, event) in events.into_iter().enumerate() {
@@ -152,7 +152,7 @@ impl EventChecker {
     }
 }
 
-/// Whoever read the pieces must have read what the end says. A call may also come whole, without pieces.
+/// The pieces must give the same arguments as the end. A call may also arrive complete, without pieces.
 fn check_arguments(index: usize, pieces: &str, arguments: &Arguments) -> Result<(), String> {
     let agrees = pieces.trim().is_empty()
         || arguments.text() == pieces
@@ -164,7 +164,7 @@ fn check_arguments(index: usize, pieces: &str, arguments: &Arguments) -> Result<
     }
 }
 
-/// The event's name, as it stands in JSON.
+/// Returns the event's name as it is written in JSON.
 fn name(event: &Event) -> &'static str {
     match event {
         Event::Start { .. } => "start",

@@ -19,7 +19,7 @@ pub use events::EventChecker;
 pub use problem::{Invalid, Problem};
 pub(crate) use request::messages;
 
-/// Where something stands, written as a path only when there is something to say about it.
+/// The place of something, written as a path only when there is a problem to report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum At {
     /// A block of the system prompt.
@@ -46,7 +46,7 @@ impl std::fmt::Display for At {
     }
 }
 
-/// An error for all problems, when one of them is hard.
+/// Returns an error with all problems if one of them is hard.
 pub(crate) fn refuse(problems: Vec<Problem>) -> Result<(), Invalid> {
     if problems.iter().all(Problem::is_soft) { Ok(()) } else { Err(Invalid { problems }) }
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with a request or an answer.
+//! Problems of a request or an answer.
 
 use crate::{BlockKind, Error, FinishReason, Role};
 
@@ -11,13 +11,13 @@ pub struct Invalid {
 }
 
 impl Invalid {
-    /// The problems that make it invalid.
+    /// Returns the problems that make it invalid.
     pub fn hard(&self) -> impl Iterator<Item = &Problem> {
         self.problems.iter().filter(|problem| !problem.is_soft())
     }
 }
 
-/// How many problems a message names; the list itself has them all.
+/// The number of problems that a message names; the list itself has them all.
 const NAMED: usize = 8;
 
 impl std::fmt::Display for Invalid {
@@ -45,7 +45,7 @@ impl From<Invalid> for Error {
     }
 }
 
-/// One problem of a request or an answer. Printed, it names the place and how to fix it.
+/// One problem of a request or an answer. Its message names the place and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are the place and the parts of the message above them")]
@@ -62,7 +62,7 @@ pub enum Problem {
     /// Soft: the system prompt is among the messages.
     #[error("messages[0]: a system message comes first; put it into `system`, where every provider accepts it")]
     SystemFirst,
-    /// More than one system message in a context.
+    /// More than one system message in a conversation.
     #[error("{at}: this is a second system message; join them into one")]
     SecondSystemMessage { at: String },
     /// Soft: the conversation ends with the assistant, for the model to continue.
@@ -73,7 +73,7 @@ pub enum Problem {
     /// A message without content; soft for the assistant, whose message is then left out.
     #[error("{at}: the {role} message is empty; give it content or leave it out")]
     EmptyMessage { at: String, role: Role },
-    /// Soft: a blank text.
+    /// Soft: an empty text.
     #[error("{at}: the text is empty; some providers refuse that, so leave the block out")]
     EmptyText { at: String },
     /// A block in a place where its kind is not allowed.
@@ -113,7 +113,7 @@ pub enum Problem {
     #[error("{at}: the tool call `{id}` already has a result; keep only one")]
     DuplicateResult { at: String, id: String },
 
-    /// A result of a provider-run tool without its call before it.
+    /// A result of a provider-run tool whose call is not before it.
     #[error(
         "{at}: the result answers the provider's call `{id}`, which is not in any message before it; keep calls and results together"
     )]
@@ -136,7 +136,7 @@ pub enum Problem {
     /// An invalid schema.
     #[error("{at}: this is not a JSON Schema that providers accept: {why}")]
     BadSchema { at: String, why: String },
-    /// Soft: a schema that does not say that it describes an object.
+    /// Soft: a schema without a type.
     #[error("{at}: the schema does not say that it describes an object; add \"type\": \"object\"")]
     SchemaWithoutType { at: String },
     /// A required tool call without any tools.
@@ -165,7 +165,7 @@ pub enum Problem {
     /// A number out of its range.
     #[error("{at}: {value} is out of range; give a number from {range}")]
     OutOfRange { at: &'static str, value: String, range: &'static str },
-    /// An empty stop text.
+    /// An empty stop sequence.
     #[error("{at}: the stop text is empty and would end every answer; leave it out")]
     EmptyStop { at: String },
 
@@ -178,7 +178,7 @@ pub enum Problem {
     /// Empty data.
     #[error("{at}: the data is empty; give the bytes as base64")]
     NoData { at: String },
-    /// A complete data URL instead of just its data.
+    /// A complete data URL instead of only its data.
     #[error("{at}: the data begins with `data:`; give only what follows the comma, and the type as `media_type`")]
     DataUrl { at: String },
     /// Data that is not base64.
@@ -196,13 +196,13 @@ pub enum Problem {
         "content: the answer is empty although it ended with {finish}; an answer has at least one block unless it failed"
     )]
     EmptyAnswer { finish: FinishReason, explained: bool },
-    /// An answer that waits for tool results, but calls no tool.
+    /// An answer that is waiting for tool results, but calls no tool.
     #[error("finish_reason: the answer ended with tool_use but calls no tool; it should be stop")]
     ToolUseWithoutCall,
-    /// Soft: an answer that calls tools, but does not wait for their results.
+    /// Soft: an answer that calls tools, but is not waiting for their results.
     #[error("finish_reason: the answer calls tools but ended with {finish}; it should be tool_use")]
     CallsWithoutToolUse { finish: FinishReason },
-    /// An answer that failed without saying so, or the other way round.
+    /// An answer with an error, whose finish reason is not `error`.
     #[error("finish_reason: the answer ended with {finish} but carries an error; it should be error")]
     ErrorWithoutFinish { finish: FinishReason },
     /// Soft: the provider's total differs from the sum of its counts.
@@ -211,7 +211,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Whether it is only worth a warning.
+    /// Returns whether it is only worth a warning.
     pub fn is_soft(&self) -> bool {
         match self {
             Problem::FirstNotUser { .. }
@@ -261,7 +261,7 @@ impl Problem {
         }
     }
 
-    /// Its place in the request or the answer: `messages[3].content[0]`.
+    /// Returns its place in the request or the answer: `messages[3].content[0]`.
     pub fn place(&self) -> &str {
         match self {
             Problem::NoModel => "model",

@@ -1,4 +1,4 @@
-//! The rules of a request.
+//! The rules for a request.
 
 use std::collections::HashMap;
 
@@ -22,12 +22,12 @@ impl Request {
     /// ```
     ///
     /// # Errors
-    /// If a hard rule is broken. The error lists all problems, including soft ones.
+    /// Returns an error if a hard rule is broken. The error lists all problems, including soft ones.
     pub fn validate(&self) -> Result<(), Invalid> {
         refuse(self.problems())
     }
 
-    /// All problems of the request, hard and soft. A request with only soft problems is valid.
+    /// Returns all problems of the request, hard and soft. A request with only soft problems is valid.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         if self.model.trim().is_empty() {
@@ -138,7 +138,7 @@ impl Request {
     }
 }
 
-/// The rules of a list of messages.
+/// Checks the rules for a list of messages.
 pub(crate) fn messages(messages: &[Message], problems: &mut Vec<Problem>) {
     match messages.first().map(|first| first.role) {
         Some(Role::System) => problems.push(Problem::SystemFirst),
@@ -164,7 +164,7 @@ pub(crate) fn messages(messages: &[Message], problems: &mut Vec<Problem>) {
     }
 }
 
-/// The name by which a tool can be chosen.
+/// Returns the name by which a tool can be chosen.
 fn any_name(tool: &Tool) -> Option<&str> {
     match tool {
         Tool::Function(function) => Some(&function.name),
@@ -173,12 +173,12 @@ fn any_name(tool: &Tool) -> Option<&str> {
     }
 }
 
-/// Can some provider take it as a tool's name?
+/// Returns whether some provider accepts it as a tool's name.
 fn is_name(name: &str) -> bool {
     (1..=128).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:/".contains(&b))
 }
 
-/// Do all providers take it as a tool's name?
+/// Returns whether all providers accept it as a tool's name.
 fn is_portable(name: &str) -> bool {
     is_word(name, 64) && !name.starts_with(|c: char| c.is_ascii_digit() || c == '-')
 }

@@ -11,7 +11,7 @@ fn hello() -> Request {
     Request::new("m").user("Hello")
 }
 
-/// Every problem on its line; the soft ones in brackets.
+/// Returns each problem on a line; soft ones are in brackets.
 fn told(request: &Request) -> String {
     let problems = request.problems();
     let hard = problems.iter().any(|problem| !problem.is_soft());

@@ -1,4 +1,4 @@
-//! The rules of an answer.
+//! The rules for an answer.
 
 use std::collections::HashMap;
 
@@ -7,15 +7,15 @@ use super::{At, Invalid, Problem, refuse};
 use crate::{FinishReason, Response};
 
 impl Response {
-    /// Checks that the answer makes sense: that it has content, that its end fits it, that its counts add up.
+    /// Checks that the answer makes sense: it has content, its finish reason fits it, and its counts add up.
     ///
     /// # Errors
-    /// If a hard rule is broken. The error lists all problems, including soft ones.
+    /// Returns an error if a hard rule is broken. The error lists all problems, including soft ones.
     pub fn validate(&self) -> Result<(), Invalid> {
         refuse(self.problems())
     }
 
-    /// All problems of the answer, hard and soft.
+    /// Returns all problems of the answer, hard and soft.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let finish = self.finish_reason;
@@ -47,7 +47,7 @@ impl Response {
                 problems.push(Problem::CallsWithoutToolUse { finish })
             }
             (FinishReason::ToolUse, true) | (FinishReason::Stop | FinishReason::Unknown, false) => {}
-            // A filter, a limit or a failure may come in the midst of a call.
+            // A filter, a limit or a failure may end the answer in the middle of a call.
             (FinishReason::Length | FinishReason::ContentFilter | FinishReason::Error, _) => {}
         }
         if self.error.is_some() && self.finish_reason != FinishReason::Error {

@@ -1,11 +1,11 @@
-//! Is a value a JSON Schema that providers take?
+//! Checks whether a value is a JSON Schema that providers accept.
 //!
-//! The keywords that tools use are checked by hand, which tells faults in plain words; references inside the schema are
-//! followed. With the feature `validate` the metaschema of the draft that the schema names is asked as well.
+//! The keywords that tools use are checked by hand, which gives readable messages; references inside the schema are
+//! followed. With the feature `validate`, the metaschema of the draft that the schema names is applied as well.
 
 use serde_json::Value;
 
-/// What is wrong with a schema, if anything.
+/// Returns what is wrong with a schema, if anything.
 pub(super) fn schema_fault(schema: &Value) -> Option<String> {
     if !schema.is_object() {
         return Some(format!("it must be an object, but is {}", kind(schema)));
@@ -13,12 +13,12 @@ pub(super) fn schema_fault(schema: &Value) -> Option<String> {
     plain_fault(schema, "").or_else(|| metaschema_fault(schema)).or_else(|| dangling_reference(schema, schema))
 }
 
-/// Does the root describe an object? None when it does not say.
+/// Returns whether the root describes an object, or `None` if it has no type.
 pub(super) fn says_object(schema: &Value) -> Option<bool> {
     schema.get("type").map(|of_type| of_type == "object")
 }
 
-/// The draft of JSON Schema that a schema is written in; the newest unless it names another.
+/// Returns the draft of JSON Schema that a schema is written in: the newest, unless it names another.
 #[cfg(feature = "validate")]
 pub(super) fn draft(schema: &Value) -> jsonschema::Draft {
     let named = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
@@ -52,7 +52,7 @@ fn metaschema_fault(_: &Value) -> Option<String> {
     None
 }
 
-/// The keywords that tools use, checked by hand.
+/// Checks the keywords that tools use by hand.
 fn plain_fault(schema: &Value, at: &str) -> Option<String> {
     const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
     let place = |key: &str| if at.is_empty() { key.to_owned() } else { format!("{at}.{key}") };
@@ -75,7 +75,7 @@ fn plain_fault(schema: &Value, at: &str) -> Option<String> {
             ("properties" | "patternProperties" | "$defs" | "definitions", other) => {
                 Some(format!("{}: it must be an object of schemas, but is {}", place(key), kind(other)))
             }
-            // A list of items is from older drafts.
+            // Older drafts allow a list of items.
             ("anyOf" | "oneOf" | "allOf" | "prefixItems" | "items", Value::Array(schemas)) if !schemas.is_empty() => {
                 schemas
                     .iter()
@@ -100,7 +100,7 @@ fn plain_fault(schema: &Value, at: &str) -> Option<String> {
     None
 }
 
-/// A reference to a place in the schema that is not there. Anchors and other documents are left alone.
+/// Finds a reference to a place that does not exist in the schema. Anchors and other documents are not checked.
 fn dangling_reference(schema: &Value, root: &Value) -> Option<String> {
     match schema {
         Value::Object(fields) => {
@@ -111,7 +111,7 @@ fn dangling_reference(schema: &Value, root: &Value) -> Option<String> {
             {
                 return Some(format!("$ref: there is nothing at {reference}"));
             }
-            // Examples and constants may look like references without being any.
+            // Examples and constants may look like references.
             fields
                 .iter()
                 .filter(|(key, _)| !matches!(key.as_str(), "const" | "enum" | "default" | "examples" | "example"))
@@ -122,7 +122,7 @@ fn dangling_reference(schema: &Value, root: &Value) -> Option<String> {
     }
 }
 
-/// A pointer as it stands in a URI fragment may have its odd characters escaped.
+/// Decodes a pointer from a URI fragment, where special characters may be escaped.
 pub(super) fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::{At, Problem};
 use crate::{Block, Message, Role};
 
-/// The calls of one turn of the assistant, and which of them were answered.
+/// The calls of one assistant turn, and which of them were answered.
 #[derive(Default)]
 struct Turn<'a> {
     calls: Vec<(&'a str, &'a str, At)>,
@@ -17,7 +17,7 @@ struct Turn<'a> {
 pub(super) fn check(messages: &[Message], problems: &mut Vec<Problem>) {
     let mut first_use: HashMap<&str, At> = HashMap::new();
     let mut turn = Turn::default();
-    // A provider's tool may answer in a later message than the one that called it.
+    // The result of a provider-run tool may be in a later message than its call.
     let mut provider_calls: HashMap<&str, At> = HashMap::new();
     for (index, message) in messages.iter().enumerate() {
         let results = message.content.iter().any(|block| block.as_tool_result().is_some());
@@ -60,7 +60,7 @@ pub(super) fn check(messages: &[Message], problems: &mut Vec<Problem>) {
                     let first = *provider_calls.entry(&call.id).or_insert(at);
                     if first != at && !call.id.is_empty() {
                         let (at, id, first) = (at.to_string(), call.id.clone(), first.to_string());
-                        // Whose call it is, is theirs to say.
+                        // Only the provider can say whether the ids are unique.
                         problems.push(Problem::DuplicateCallId { at, id, first, same_turn: false });
                     }
                 }

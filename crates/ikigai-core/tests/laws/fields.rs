@@ -1,4 +1,4 @@
-//! Nothing is dropped in silence: every field of the format, alone in a request, is on the wire of every dialect or in
+//! Nothing is dropped silently: every field of the format, alone in a request, is on the wire of every dialect or in
 //! the losses.
 
 use base64::Engine as _;
@@ -16,7 +16,7 @@ use crate::support::conversation::is_lost;
 use crate::support::findings::Findings;
 use crate::support::wire::{OfValues as _, target};
 
-/// A request with one thing in it, and where that thing is in the request's JSON.
+/// A request with one thing in it, and the place of that thing in the request's JSON.
 struct Case {
     name: String,
     place: String,
@@ -27,7 +27,7 @@ fn asked() -> Request {
     Request::new("some-model").user("Hello")
 }
 
-/// A schema that every provider takes, strict or not.
+/// Returns a schema that every provider accepts, strict or not.
 fn schema() -> Value {
     json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"], "additionalProperties": false})
 }
@@ -50,7 +50,7 @@ fn hint() -> Option<CacheHint> {
     Some(CacheHint::default())
 }
 
-/// A field without a case would not be looked at by the other tests.
+/// The other tests would not check a field without a case.
 #[test]
 fn every_field_of_a_request_has_a_case() {
     let schema = ikigai_core::schema();
@@ -64,7 +64,7 @@ fn every_case() -> impl Iterator<Item = Case> {
     [parameters(), tools(), content(), calls(), leftovers()].into_iter().flatten()
 }
 
-/// The fields of a request.
+/// Returns a case for each field of a request.
 fn parameters() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |name: &str, place: &str, set: &dyn Fn(&mut Request)| {
@@ -158,7 +158,7 @@ fn tools() -> Vec<Case> {
     cases
 }
 
-/// A tool that the provider runs, as each dialect writes one.
+/// Returns a provider-run tool as each dialect writes one.
 fn own_tool(dialect: Dialect) -> Value {
     match dialect {
         Dialect::Anthropic => json!({"type": "memory_20250818", "name": "memory"}),
@@ -181,7 +181,7 @@ fn sources(media_type: &str) -> Vec<(&'static str, Source)> {
     ]
 }
 
-/// Everything that a user may say, each kind of block with each kind of source.
+/// Returns everything that a user may send: each kind of block with each kind of source.
 fn said_by_user() -> Vec<(String, Block)> {
     let mut for_an_hour = Text::new("Hi");
     for_an_hour.cache = Some(CacheHint::ttl("1h"));
@@ -213,7 +213,7 @@ fn said_by_user() -> Vec<(String, Block)> {
     blocks
 }
 
-/// A block with no meaning elsewhere, as each dialect's user may send it.
+/// Returns a block with no meaning elsewhere, as each dialect's user may send it.
 fn own_block(dialect: Dialect) -> Value {
     match dialect {
         Dialect::Anthropic => json!({"type": "container_upload", "file_id": "file_1"}),
@@ -228,7 +228,7 @@ fn own_block(dialect: Dialect) -> Value {
 fn content() -> Vec<Case> {
     let mut cases = Vec::new();
     for (name, block) in said_by_user() {
-        // The text behind it keeps the message from being empty where the block cannot go.
+        // The text after it keeps the message from being empty if the block cannot be sent.
         let request = Request::new("some-model").message(Message::user([block, Block::text("See above.")]));
         cases.push(Case { name: format!("user {name}"), place: "messages[0].content[0]".into(), request });
     }
@@ -291,7 +291,7 @@ fn calls() -> Vec<Case> {
     cases
 }
 
-/// What one dialect left in a request is no business of another, but must not vanish unseen.
+/// Data that one dialect left in a request does not concern another, but must not vanish silently.
 fn leftovers() -> Vec<Case> {
     let mut cases = Vec::new();
     for dialect in Dialect::PROVIDERS {
@@ -319,22 +319,22 @@ fn leftovers() -> Vec<Case> {
     cases
 }
 
-/// The value at a place such as `messages[0].content[1]`, as it stands in JSON.
+/// Returns the value at a place such as `messages[0].content[1]`, in the notation of losses.
 fn at<'v>(value: &'v Value, place: &str) -> Option<&'v Value> {
     value.pointer(&format!("/{}", place.replace('[', ".").replace(']', "").replace('.', "/")))
 }
 
-/// Is everything that was sent there on the other side? More may be there: defaults, names, marks of the dialect.
-/// The list of what says the same in other words:
+/// Returns whether everything that was sent there is on the other side. More may be there: defaults, names, the
+/// dialect's own marks. These count as equal:
 ///
-/// - Absent is text, auto, no limit to calls at once, no stream, and no thinking.
-/// - A level is the budget that it stands for, or the level that a family of models has for it.
-/// - Chat shows what thinking it shows; only some of its providers can be told to hide it.
-/// - A text in the message is the same as its bytes in base64; texts side by side are one text.
-/// - The media type of an address or a file is advice: the provider looks for itself. With it goes the kind of the
-///   block, where the wire has one kind of file for all.
-/// - Ids of calls may change, as long as the result names the same (which another test looks at).
-/// - How arguments were spaced is kept where arguments are text.
+/// - An absent value means text, auto, no limit on simultaneous calls, no stream, and no thinking.
+/// - A level equals the budget that it represents, or the level that a family of models has for it.
+/// - Chat shows whatever thinking it shows; only some of its providers can be told to hide it.
+/// - Text in the message equals its bytes in base64; adjacent texts are one text.
+/// - The media type of a URL or a file is a hint: the provider checks for itself. The same applies to the kind of the
+///   block if the wire has one kind of file for all.
+/// - Ids of calls may change if the result names the same one (which another test checks).
+/// - The spacing of arguments is kept if arguments are a string.
 fn carries(sent: &Value, arrived: &Value, model: &str, dialect: Dialect) -> bool {
     match (sent, arrived) {
         (Value::Object(sent), Value::Object(arrived)) => {
@@ -371,7 +371,7 @@ fn unsaid_or_there(sent: &Map<String, Value>, arrived: &Map<String, Value>, key:
     sent.get(key).is_none_or(|value| arrived.get(key) == Some(value))
 }
 
-/// Is the text here, as it is, as a part of more text, or as bytes?
+/// Returns whether the text is here: unchanged, as a part of more text, or as bytes.
 fn holds_text(arrived: &Map<String, Value>, text: &str) -> bool {
     let has =
         |key: &str, wanted: &str| arrived.get(key).and_then(Value::as_str).is_some_and(|found| found.contains(wanted));
@@ -435,7 +435,7 @@ fn every_field_arrives_or_is_a_loss(dialect: Dialect, model: &str) {
     findings.report();
 }
 
-/// Leftovers at the request are on the wire when they are this dialect's own, or when it has the same field itself.
+/// Returns whether leftovers of the request are on the wire: this dialect's own, or fields that it has as well.
 fn has_leftovers(after: Option<&Value>, dialect: Dialect, before: Option<&Value>) -> bool {
     let extra = |data: &Value| data.get("extra").and_then(Value::as_object).cloned();
     let before: Vec<_> =

@@ -12,7 +12,7 @@ use crate::support::generate::{Reach, request, response, streamed};
 use crate::support::summary::{Summary, summary};
 use crate::support::wire::{OfValues as _, collect, decode, decode_pieces, encode, reply, target};
 
-/// What was not reported as a loss is there on the other side.
+/// Everything that was not reported as a loss is on the other side.
 fn what_is_not_lost_survives(dialect: Dialect, request: &Request) {
     let wire = dialect.write_request(request, &target(dialect)).unwrap();
     let arrived = dialect
@@ -23,7 +23,7 @@ fn what_is_not_lost_survives(dialect: Dialect, request: &Request) {
     conversation::compare("conversation", request, &arrived, &wire.losses, &mut findings);
     let (sent, arrived) = (serde_json::to_value(request).unwrap(), serde_json::to_value(&arrived).unwrap());
     for (key, before) in sent.as_object().unwrap() {
-        // The conversation is compared above; leftovers are another law's.
+        // The conversation is compared above; another law covers leftovers.
         if ["messages", "system", "tools", "provider_data", "model"].contains(&key.as_str()) {
             continue;
         }
@@ -35,12 +35,12 @@ fn what_is_not_lost_survives(dialect: Dialect, request: &Request) {
     findings.report();
 }
 
-/// Is it the same, or an absence that says the same?
+/// Returns whether it is the same, or an absence that means the same.
 fn carried(before: &Value, after: &Value) -> bool {
     let unsaid = [Value::from("text"), Value::from("auto"), Value::from(true), Value::from(false)];
     match (before, after) {
         (before, after) if before == after => true,
-        // Off, and unsaid; then there is nothing to hide or show either.
+        // Off, and absent; then there is nothing to hide or show either.
         (before, Value::Null) if before.get("include_summary").is_some() => match before.get("budget") {
             Some(budget) => budget == 0,
             None => before.get("level").is_none_or(|level| level == "none"),
@@ -53,20 +53,20 @@ fn carried(before: &Value, after: &Value) -> bool {
     }
 }
 
-/// What a dialect can say about a generated answer.
+/// Returns what a dialect can express of a generated answer.
 fn said(response: &Response, dialect: Dialect) -> Summary {
     let mut summary = summary(response);
     summary.text.push_str(&std::mem::take(&mut summary.refusal));
     if dialect == Dialect::Gemini
         && let Some([_, _, _, _, write]) = &mut summary.usage
     {
-        // Writes to the cache are part of the prompt's count there.
+        // There, cache writes are part of the prompt's count.
         *write = 0;
     }
     summary
 }
 
-/// A whole answer and its stream, sent by the same server, are the same answer to the client.
+/// A complete answer and its stream, sent by the same server, are the same answer to the client.
 fn a_stream_is_its_response(dialect: Dialect, response: &Response) {
     let body = dialect.write_response(response, &reply(dialect));
     let whole = dialect.read_response(&body).unwrap_or_else(|error| panic!("{dialect}: {error}\n{body}"));
@@ -93,7 +93,7 @@ proptest! {
         }
     }
 
-    /// Whatever the format can hold can be sent, and the other side can read what was sent.
+    /// Anything that the format can hold can be sent, and the other side can read what was sent.
     #[test]
     fn every_request_can_be_sent_and_read(request in request(Reach::Everything)) {
         for dialect in Dialect::PROVIDERS {
@@ -112,7 +112,7 @@ proptest! {
         }
     }
 
-    /// However the deltas are cut and the blocks lie side by side, the client sees the same answer.
+    /// However the deltas are split and the blocks interleaved, the client sees the same answer.
     #[test]
     fn the_order_of_events_does_not_change_the_answer((response, events) in streamed(Reach::Plain)) {
         for dialect in Dialect::ALL {

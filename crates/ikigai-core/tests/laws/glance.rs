@@ -1,4 +1,4 @@
-//! Frames that look like the one before are read without a parser, and give what the parser gives.
+//! Frames that look like the previous one are read without a parser, and give the same result as the parser.
 
 use ikigai_core::{Dialect, Event};
 use pretty_assertions::assert_eq;
@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::support::cases::cases;
 use crate::support::wire::decode;
 
-/// Frames with a hole for a text and one for a number: the beginning of a stream, frames that may follow in any order,
-/// and its end.
+/// Returns frames with a placeholder for a text and one for a number: the beginning of a stream, frames that may follow
+/// in any order, and its end.
 fn frames(dialect: Dialect) -> (&'static [&'static str], &'static [&'static str], &'static [&'static str]) {
     match dialect {
         Dialect::Anthropic => (
@@ -77,7 +77,7 @@ fn frames(dialect: Dialect) -> (&'static [&'static str], &'static [&'static str]
     }
 }
 
-/// What a stream gives, without the words of an error: they quote the frame.
+/// Returns the events of a stream, without the message of an error, which quotes the frame.
 fn read(dialect: Dialect, frames: &[String]) -> Vec<Event> {
     let sse: String = frames.iter().map(|frame| format!("data: {frame}\n\n")).collect();
     let mut events = decode(dialect, sse.as_bytes());
@@ -87,7 +87,7 @@ fn read(dialect: Dialect, frames: &[String]) -> Vec<Event> {
     events
 }
 
-/// What one frame is filled with: its text, whether that is escaped, its number, and something in the wrong place.
+/// The values for one frame: its text, whether that is escaped, its number, and something in the wrong place.
 type Filling = (String, bool, u64, Option<(usize, String)>);
 
 fn filled(template: &str, (text, escaped, number, junk): &Filling) -> String {
@@ -125,7 +125,7 @@ proptest! {
                 all.extend(fillings.iter().map(|filling| filled(template, filling)));
             }
             all.extend(end.iter().map(|frame| (*frame).to_owned()));
-            // With blanks that differ from frame to frame, none is like the one before.
+            // With blanks that differ from frame to frame, no frame is like the previous one.
             let blanks = |number: usize| format!("{{{}", " ".repeat(1 + number % 2));
             let unlike: Vec<String> =
                 all.iter().enumerate().map(|(number, frame)| frame.replacen('{', &blanks(number), 1)).collect();

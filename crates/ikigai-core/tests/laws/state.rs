@@ -1,4 +1,4 @@
-//! Reasoning state survives: it comes back to the provider that issued it byte for byte, and goes to no other one.
+//! Reasoning state survives: it comes back to its issuer byte for byte, and goes to no other provider.
 
 use ikigai_core::catalog::Rules;
 use ikigai_core::provider::{Quirks, ReasoningField, ReplayReasoning};
@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::support::wire::{OfValues as _, collect, decode, encode};
 
-/// Sealed texts with every character that base64 has, so that re-encoding would show.
+/// Sealed texts with every character of base64, so that re-encoding would be noticed.
 const FIRST: &str = "EqoBCkgIARABGAIiQL8+/x9Zq0+abcDEF0123456789//++wxyzSEALEDfirstAAAAAAAAA==";
 const SECOND: &str = "gAAAAABo9Kz-_SEALEDsecond0123456789abcdefghijklmnopqrstuvwxyz-_ABCDEFGHIJ==";
 
-/// An answer with thinking, sealed state and two calls at once, as each dialect's provider writes it; and the sealed
-/// texts in it.
+/// Returns an answer with thinking, sealed state and two calls at once, as each dialect's provider writes it, and the
+/// sealed texts in it.
 fn answer(dialect: Dialect) -> (Value, Vec<&'static str>) {
     let arguments = |path: &str| format!(r#"{{"path":"{path}"}}"#);
     match dialect {
@@ -95,7 +95,7 @@ fn answer(dialect: Dialect) -> (Value, Vec<&'static str>) {
     }
 }
 
-/// A provider that wants its thinking back, whatever its dialect.
+/// Calls `action` with a provider that wants its thinking back, whatever its dialect.
 fn with_target<T>(provider: &str, action: impl FnOnce(&Target<'_>) -> T) -> T {
     let mut quirks = Quirks::default();
     quirks.chat.reasoning_field = ReasoningField::Reasoning;
@@ -103,7 +103,7 @@ fn with_target<T>(provider: &str, action: impl FnOnce(&Target<'_>) -> T) -> T {
     action(&Target::new(provider, &quirks, &Rules::default()))
 }
 
-/// The conversation in which the answer was given, with the results of both calls.
+/// Returns the conversation in which the answer was given, with the results of both calls.
 fn conversation(response: Response) -> Request {
     let ids: Vec<String> = response.tool_calls().map(|call| call.id.clone()).collect();
     assert_eq!(ids.len(), 2);
@@ -121,7 +121,7 @@ fn decoded(dialect: Dialect) -> Response {
     dialect.read_response(&answer(dialect).0).unwrap()
 }
 
-/// How often each sealed text is in a document, as it is.
+/// Returns how often each sealed text is in a document, unchanged.
 fn occurrences(document: &Value, sealed: &[&str]) -> Vec<usize> {
     let text = document.to_string();
     sealed.iter().map(|sealed| text.matches(sealed).count()).collect()
@@ -171,14 +171,14 @@ fn it_goes_to_nobody_else_and_stays_in_the_conversation() {
                 assert!(lost, "{issued} to {dialect} of {provider}: {:?}", wire.losses);
             }
         }
-        // Back to the one that issued it, after all the others: nothing was lost.
+        // Back to its issuer, after all the others: nothing was lost.
         assert_eq!(request, before);
         let wire = with_target("issuer", |target| issued.write_request(&request, target)).unwrap();
         assert_eq!(occurrences(&wire.body, &sealed), [1, 1], "{issued}");
     }
 }
 
-/// What a client of a dialect sends next, after it got an answer in that dialect: the answer as it was, and the results.
+/// Returns what a client of a dialect sends after an answer in that dialect: the unchanged answer, and the results.
 fn echoed(dialect: Dialect, answer: &Value) -> (String, Value) {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     match dialect {
@@ -242,7 +242,7 @@ fn reply() -> Reply {
     reply
 }
 
-/// The conversation is stored as the format's JSON, and goes on later.
+/// The conversation is stored as the format's JSON, and continues later.
 #[test]
 fn it_is_still_state_when_the_conversation_is_read_again() {
     for issued in Dialect::PROVIDERS {
@@ -252,7 +252,7 @@ fn it_is_still_state_when_the_conversation_is_read_again() {
     }
 }
 
-/// A client that speaks one dialect holds the state of a provider that speaks another, and brings it back.
+/// A client that speaks one dialect keeps the state of a provider that speaks another, and sends it back.
 #[test]
 fn it_rides_through_a_client_of_another_dialect() {
     for issued in Dialect::PROVIDERS {
@@ -264,7 +264,7 @@ fn it_rides_through_a_client_of_another_dialect() {
     }
 }
 
-/// The same when the client was given the answer as a stream.
+/// The same for a client that received the answer as a stream.
 #[test]
 fn it_rides_through_a_client_that_streams() {
     for issued in Dialect::PROVIDERS {
@@ -275,7 +275,7 @@ fn it_rides_through_a_client_that_streams() {
             for event in events(&decoded(issued)) {
                 encoder.push(&event, &mut bytes);
             }
-            // What the client's own library makes of the stream.
+            // The answer that the client's own library assembles from the stream.
             let collected = collect(decode(client, &bytes));
             let mut reply = reply();
             reply.provider = None;
@@ -295,7 +295,7 @@ fn comes_back(issued: Dialect, client: Dialect, seen: &Value, sealed: &[&str]) {
     assert_eq!(occurrences(&wire.body, sealed), [1, 1], "{issued} through {client}: {}\n{}", wire.body, seen);
 }
 
-/// The tool calls that a client brings back still belong to their results.
+/// The tool calls that a client sends back still belong to their results.
 #[test]
 fn calls_and_results_still_belong_together_after_the_way_through_a_client() {
     for issued in Dialect::PROVIDERS {
@@ -321,7 +321,7 @@ fn calls_and_results_still_belong_together_after_the_way_through_a_client() {
     }
 }
 
-/// A stream sent on carries the state too, in the frames of its own dialect.
+/// A forwarded stream carries the state as well, in the frames of its own dialect.
 #[test]
 fn a_stream_in_its_own_dialect_carries_it_as_it_is() {
     for dialect in Dialect::ALL {

@@ -10,7 +10,7 @@ use crate::support::choices::{Choices, made};
 use crate::support::generate::{Reach, request, response};
 use crate::support::wire::{OfValues as _, collect, decode, encode, reply, target};
 
-/// Reads bytes as a stream of every dialect; whatever they are, the grammar holds and there is an end.
+/// Reads bytes as a stream of every dialect; whatever they are, the events follow the grammar and end.
 fn streams_end(bytes: &[u8]) {
     for dialect in Dialect::PROVIDERS {
         let events = decode(dialect, bytes);
@@ -21,13 +21,13 @@ fn streams_end(bytes: &[u8]) {
     }
 }
 
-/// Nonsense that is handed on as it came: a call without a name; a copy of the arguments, at their end, that is not
-/// what the pieces gave (the copy wins, but the pieces have gone out).
+/// Returns whether nonsense was passed on unchanged: a call without a name, or final arguments that differ from their
+/// pieces (the final ones win, but the pieces have been sent).
 fn is_the_providers_own(fault: &str) -> bool {
     fault.ends_with("opens without its id or name") || fault.ends_with("do not give the arguments at its end")
 }
 
-/// Reads a document as everything that a document can be.
+/// Reads a document as everything that it could be.
 fn documents_are_read_or_refused(document: &Value, path: &str) {
     for dialect in Dialect::PROVIDERS {
         if let Ok(request) = dialect.read_request(Some(path), document) {
@@ -52,7 +52,7 @@ fn documents_are_read_or_refused(document: &Value, path: &str) {
     }
 }
 
-/// Changes a document in a few places: values swapped for others, members gone or doubled.
+/// Changes a document in a few places: values swapped, members removed or duplicated.
 fn spoil(mut document: Value, choices: &mut Choices<'_>) -> Value {
     for _ in 0..=choices.below(3) {
         spoil_once(&mut document, choices);
@@ -86,7 +86,7 @@ fn spoil_once(value: &mut Value, choices: &mut Choices<'_>) {
     }
 }
 
-/// Changes bytes in a few places: cut off, left out, doubled, overwritten.
+/// Changes bytes in a few places: truncated, removed, duplicated, overwritten.
 fn garble(bytes: &[u8], choices: &mut Choices<'_>) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=choices.below(3) {
@@ -131,7 +131,7 @@ fn spoilt<T: std::fmt::Debug + Clone + 'static>(
     })
 }
 
-/// Requests of every dialect, spoilt.
+/// Requests of every dialect, corrupted.
 fn spoilt_requests() -> impl Strategy<Value = Vec<(String, Value)>> {
     spoilt(request(Reach::Everything), |request: Request, choices| {
         let wires = Dialect::ALL.iter().filter_map(|dialect| dialect.write_request(&request, &target(*dialect)).ok());
@@ -139,7 +139,7 @@ fn spoilt_requests() -> impl Strategy<Value = Vec<(String, Value)>> {
     })
 }
 
-/// Answers of every dialect, spoilt.
+/// Answers of every dialect, corrupted.
 fn spoilt_responses() -> impl Strategy<Value = Vec<(String, Value)>> {
     spoilt(response(Reach::Everything), |response: Response, choices| {
         let bodies = Dialect::ALL.iter().map(|dialect| dialect.write_response(&response, &reply(*dialect)));
@@ -156,7 +156,7 @@ fn garbled_streams() -> impl Strategy<Value = Vec<Vec<u8>>> {
     })
 }
 
-/// Streams whose frames are whole, but whose JSON is not what it should be.
+/// Streams whose frames are complete, but whose JSON is corrupted.
 fn spoilt_streams() -> impl Strategy<Value = Vec<Vec<u8>>> {
     response(Reach::Everything).prop_flat_map(|response| {
         made(200, move |choices| {
@@ -232,7 +232,7 @@ proptest! {
     }
 }
 
-/// Deep nesting is refused or read, but takes no stack that is not there.
+/// Deep nesting is refused or read, but never exhausts the stack.
 #[test]
 fn deep_nesting() {
     for depth in [100, 120, 127, 5_000, 100_000] {

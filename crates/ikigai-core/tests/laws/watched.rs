@@ -1,4 +1,4 @@
-//! A watch gives the account that decoding gives, for any answer; and any bytes are survivable, cut anywhere.
+//! A watch reports what decoding gives, for any answer; and any bytes are survivable, split anywhere.
 
 use ikigai_core::server::Delivery;
 use ikigai_core::{Dialect, events};
@@ -10,7 +10,7 @@ use crate::support::generate::{Reach, response, streamed};
 use crate::support::watching::{accounts, watched};
 use crate::support::wire::{encode, reply};
 
-/// Cuts bytes into pieces at any places.
+/// Splits bytes into pieces at arbitrary places.
 fn pieces<'a>(bytes: &'a [u8], cuts: &[Index]) -> Vec<&'a [u8]> {
     let mut ends: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
     ends.extend([0, bytes.len()]);

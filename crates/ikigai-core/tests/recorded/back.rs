@@ -1,5 +1,5 @@
-//! Answers of other dialects come back, with their state, from clients of Gemini: from those that keep an answer whole, and
-//! from those that keep each frame of a stream as a content of its own.
+//! Answers of other dialects come back with their state from clients of Gemini, whether they keep an answer as a whole
+//! or each frame of a stream as a separate content.
 
 use ikigai_core::{Block, Dialect, FinishReason, Part, ProviderCall, ProviderResult, ProviderTool, Response, events};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::support::findings::Findings;
 use crate::support::recordings::exchanges;
 use crate::support::wire::{OfValues as _, encode, reply};
 
-/// The answer in the history of a client.
+/// Returns the answer as it is in the history of a client.
 fn in_history(response: &Response, streamed: bool, from: Dialect) -> Vec<Value> {
     if !streamed {
         let wire = Dialect::Gemini.write_response(response, &reply(from));
@@ -20,12 +20,12 @@ fn in_history(response: &Response, streamed: bool, from: Dialect) -> Vec<Value> 
     frames.map(|frame| frame["candidates"][0]["content"].clone()).collect()
 }
 
-/// The blocks that count: not the empty part at a stream's end, and no calls that were cut off.
+/// Returns the blocks that count: neither the empty part at a stream's end nor calls that were cut off.
 fn blocks(content: &[Block]) -> Vec<Block> {
     let counts = |block: &&Block| match block {
         Block::Text(text) => !text.text.is_empty() || text.provider_data.parts(Part::State).next().is_some(),
         Block::ToolCall(call) => call.is_complete(),
-        // Told as a loss.
+        // Reported as a loss.
         Block::Other(other) => other.dialect == Dialect::Gemini,
         Block::ProviderCall(ProviderCall { tool, .. }) | Block::ProviderResult(ProviderResult { tool, .. }) => {
             !matches!(
@@ -38,8 +38,8 @@ fn blocks(content: &[Block]) -> Vec<Block> {
     content.iter().filter(counts).cloned().map(plain).collect()
 }
 
-/// The wire has arguments as an object alone, so how the model wrote them does not come along; and of what a dialect left
-/// on a block only state does, without ids that nobody wants back.
+/// Removes what is not preserved: arguments are only an object on the wire, so their spelling is lost; and of a
+/// dialect's data on a block, only state is kept, without ids that serve no purpose.
 fn plain(mut block: Block) -> Block {
     let thinking = matches!(block, Block::Thinking(_));
     if let Some(data) = block.provider_data_mut() {
@@ -56,7 +56,7 @@ fn plain(mut block: Block) -> Block {
         Block::ToolCall(call) => call.arguments = call.arguments.object().clone().into(),
         // Clients do not send the grounding of an answer back.
         Block::Text(text) => text.citations.clear(),
-        // To who issued them they go as they came; the rest is in the words of this API by now.
+        // They go back to their issuer unchanged; the rest is by now in the terms of this API.
         Block::ProviderCall(call) => {
             let kept = std::mem::take(call);
             call.provider_data = kept.provider_data;

@@ -1,4 +1,4 @@
-//! Citations, sources and what providers' tools did, in what providers really sent.
+//! Citations, sources and provider-run tools in recorded answers.
 
 use crate::support::findings::Findings;
 use crate::support::recordings::{exchanges, recordings};
@@ -9,10 +9,10 @@ use serde_json::Value;
 /// Recordings whose text was changed after the provider had counted its bytes.
 const ALTERED: [&str; 2] = ["093fa665", "15556f0d"];
 
-/// A recording in which a result names another call than the one that was made.
+/// A recording in which a result names a different call from the one that was made.
 const RENAMED: &str = "e9cf228f";
 
-/// Every answer of a dialect, whole and streamed.
+/// Returns every answer of a dialect, complete and streamed.
 fn answers(dialect: Dialect) -> Vec<(String, Response)> {
     let mut answers = Vec::new();
     for exchange in exchanges(dialect) {
@@ -31,7 +31,7 @@ fn grounding(answer: &Response) -> Option<Value> {
     Some(kept.value().clone())
 }
 
-/// The passages that the supports of an answer name, once for each chunk, in order.
+/// Returns the passages that the supports of an answer name, once for each chunk, in order.
 fn segments(grounding: &Value) -> Vec<String> {
     let chunks = grounding["groundingChunks"].as_array().map_or(0, Vec::len) as u64;
     let supports = grounding["groundingSupports"].as_array().into_iter().flatten();
@@ -112,7 +112,7 @@ fn a_printed_link_of_openai_holds_its_address_also_for_clients_of_other_dialects
     findings.report();
 }
 
-/// The calls and results of an answer, without what only one dialect has.
+/// Returns the calls and results of an answer, without the data that only one dialect has.
 fn runs(answer: &Response) -> Vec<(&'static str, String, usize)> {
     let run = |block: &Block| match block {
         Block::ProviderCall(call) => Some(("call", call.tool.to_string(), 0)),
@@ -134,7 +134,7 @@ fn searches_of_anthropic_and_openai_are_searches_for_each_others_clients() {
             };
             let dangling = runs(&answer).iter().filter(|(what, ..)| *what == "call").count()
                 != runs(&answer).iter().filter(|(what, ..)| *what == "result").count();
-            // Sources that are no pages have no form there.
+            // Sources that are not pages cannot be expressed there.
             let pages = answer.content.iter().all(|block| match block {
                 Block::ProviderResult(result) => result.sources.iter().all(|source| source.url.is_some()),
                 _ => true,
@@ -161,11 +161,11 @@ fn searches_of_anthropic_and_openai_are_searches_for_each_others_clients() {
 /// Streams of OpenAI whose citations come long after their text.
 const LATE: [&str; 2] = ["efb9f16d", "84fdfe6b"];
 
-/// A mark that no recorded text has.
+/// A mark that occurs in no recorded text.
 const MARK: char = '†';
 
-/// In a stream, marks are where they are in the whole answer, as long as citations come with their text. Gemini's come after
-/// it: they have numbers, and no marks.
+/// In a stream, marks are in the same places as in the complete answer if citations come with their text. Gemini's come
+/// after it: they get numbers, but no marks.
 #[test]
 fn marks_in_a_stream_are_those_of_the_whole_answer() {
     let marks = || Footnotes::new(|number| format!("{MARK}{number}"));
@@ -196,7 +196,7 @@ fn marks_in_a_stream_are_those_of_the_whole_answer() {
     findings.report();
 }
 
-/// The text without its marks.
+/// Returns the text without its marks.
 fn plain(text: &str) -> String {
     let mut pieces = text.split(MARK);
     let first = pieces.next().unwrap_or_default().to_owned();

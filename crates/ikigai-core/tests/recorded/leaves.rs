@@ -1,9 +1,9 @@
-//! Nothing is lost in silence: every value of every recorded answer is in what a client of another dialect gets, inside a
+//! Nothing is lost silently: every value of every recorded answer is in what a client of another dialect gets, inside a
 //! seal, or named by a loss.
 //!
-//! Left out are echoes of the request and counts, and what is only the frame of a document: types, roles, numbers of
-//! places, ids of its parts, times, padding, and the words for why an answer ended, which are translated; and of a stream
-//! what a later event replaces, or what the last event says again in other words.
+//! Excluded are echoes of the request, counts, and everything that is only the frame of a document: types, roles,
+//! positions, ids of its parts, times, padding, and the reason why an answer ended, which is translated; in a stream,
+//! also what a later event replaces, and what the last event repeats in other words.
 
 use crate::support::findings::Findings;
 use crate::support::recordings::exchanges;
@@ -34,14 +34,14 @@ const FRAME: &[&str] = &[
     "summary_index",
     "item_id",
     "obfuscation",
-    // Gemini: what makes a part a thought, and the places of arguments that come in pieces.
+    // Gemini: the flag that makes a part a thought, and the places of arguments that arrive in pieces.
     "thought",
     "willContinue",
     "jsonPath",
-    // Padding against guesses from the length of events.
+    // Padding, so that the length of events reveals nothing.
     "p",
     "annotation_index",
-    // Places of citations in the text, which are counted in other units elsewhere, or shown by where blocks end.
+    // Positions of citations in the text, which other dialects count in other units or express by where blocks end.
     "start_index",
     "end_index",
     "startIndex",
@@ -49,13 +49,13 @@ const FRAME: &[&str] = &[
     "groundingChunkIndices",
 ];
 
-/// Events of the Responses API that hold what a later one replaces.
+/// Events of the Responses API whose content a later one replaces.
 const EARLY: &[&str] = &["response.created", "response.in_progress", "response.queued", "response.output_item.added"];
 
-/// Names below which there are counts.
+/// Names under which there are counts.
 const COUNTS: &[&str] = &["usage", "usageMetadata", "usage_metadata", "x_groq", "timings", "time_info"];
 
-/// What the Responses API repeats of the request.
+/// Fields of the request that the Responses API repeats.
 const ECHOES: &[&str] = &[
     "background",
     "conversation",
@@ -87,27 +87,27 @@ const ECHOES: &[&str] = &[
     "user",
 ];
 
-/// Lists of alternatives. The first is the answer, and a loss that tells of the others names the list.
+/// Lists of alternatives. The first one is the answer; a loss that reports the others names the list.
 const ALTERNATIVES: &[&str] = &["candidates", "choices"];
 
 /// One value, and the names that lead to it.
 struct Leaf<'a> {
     names: Vec<&'a str>,
-    /// The `type` of each object that it stands in.
+    /// The `type` of each object that contains it.
     types: Vec<&'a str>,
-    /// The list of alternatives that it stands in, if it is not in the first one, which is the answer.
+    /// The list of alternatives that contains it, unless it is in the first one, which is the answer.
     beside: Option<&'a str>,
     value: &'a Value,
 }
 
-/// The leaves of a document.
+/// Returns the leaves of a document.
 fn leaves(document: &Value) -> Vec<Leaf<'_>> {
     let mut walk = Walk::default();
     walk.visit(document);
     walk.found
 }
 
-/// The way to a value, and the leaves that were found on it.
+/// The path to a value, and the leaves found on it.
 #[derive(Default)]
 struct Walk<'a> {
     names: Vec<&'a str>,
@@ -141,7 +141,7 @@ impl<'a> Walk<'a> {
                     self.beside = before;
                 }
             }
-            // An absent value says as much.
+            // An absent value means the same.
             Value::Null => {}
             Value::String(text) if text.is_empty() => {}
             Value::String(_) | Value::Bool(_) | Value::Number(_) => {
@@ -152,11 +152,11 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Everything that a client gets: all texts of a document, what is inside its seals, and JSON inside its texts.
+/// Everything that a client gets: all texts of a document, the contents of its seals, and JSON inside its texts.
 #[derive(Default)]
 struct Pool {
     text: String,
-    /// The same without blanks.
+    /// The same text without blanks.
     packed: String,
 }
 
@@ -168,7 +168,7 @@ impl Pool {
     fn add(&mut self, value: &Value) {
         match value {
             Value::Object(fields) => {
-                // This one says the type of its picture without what all pictures have in common.
+                // This one gives the type of its picture without the part that all pictures share.
                 if fields.get("type").is_some_and(|kind| kind == "image_generation_call")
                     && let Some(format) = fields.get("output_format").and_then(Value::as_str)
                 {
@@ -206,11 +206,11 @@ impl Pool {
 
     fn holds(&self, value: &Value) -> bool {
         match value {
-            // How several models write "no arguments".
+            // Several models write this for "no arguments".
             Value::String(text) if text == "null" => true,
             Value::String(text) => {
                 self.text.contains(text.as_str())
-                    // Pieces of arguments, which are printed anew where the wire wants an object.
+                    // Pieces of arguments, which are printed again if the wire wants an object.
                     || self.packed.contains(&packed(text))
                     || serde_json::from_str::<Value>(text).is_ok_and(|inner| {
                         (inner.is_object() || inner.is_array())
@@ -222,7 +222,7 @@ impl Pool {
     }
 }
 
-/// Names that stand everywhere and therefore name nothing.
+/// Names that are everywhere and therefore identify nothing.
 const COMMON: &[&str] = &[
     "candidates",
     "choices",
@@ -249,13 +249,13 @@ fn is_named(leaf: &Leaf<'_>, losses: &[Loss]) -> bool {
         let told = format!("{} {} {}", loss.what, loss.place, loss.why);
         let names = leaf.names.iter().chain(&leaf.types).filter(|name| !COMMON.contains(name));
         names.clone().chain(&leaf.beside).any(|name| told.contains(name))
-            // An id or a model other than the one that the answer began with.
+            // An id or a model that differs from the one with which the answer began.
             || matches!(leaf.names.as_slice(), [name] if loss.place.starts_with("provider_data.") && says(&loss.why, name))
             || loss.code == LossCode::Media && names.clone().any(|name| media.contains(name))
     })
 }
 
-/// Whether this word stands in a text.
+/// Returns whether a text contains this word.
 fn says(text: &str, word: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|other| other == word)
 }
@@ -285,7 +285,7 @@ fn check(id: &str, document: &Value, from: Dialect, pool: &Pool, losses: &[Loss]
     }
 }
 
-/// Whole answers.
+/// Checks complete answers.
 fn answers(from: Dialect, to: Dialect) {
     let exchanges = exchanges(from);
     let mut findings = Findings::default();
@@ -297,7 +297,7 @@ fn answers(from: Dialect, to: Dialect) {
         let mut pool = Pool::default();
         let written = serde_json::from_slice(&wire.body).unwrap();
         pool.add(&written);
-        // A text is in several blocks where citations stand on whole ones.
+        // A text is split into several blocks if citations apply to whole blocks.
         whole(&to.read_response(&written).unwrap_or_default(), &mut pool);
         told(&sent, &wire.losses, &mut pool);
         check(&exchange.id, &body, from, &pool, &wire.losses, &mut findings);
@@ -305,7 +305,7 @@ fn answers(from: Dialect, to: Dialect) {
     findings.report();
 }
 
-/// Streams.
+/// Checks streams.
 fn streams(from: Dialect, to: Dialect) {
     let exchanges = exchanges(from);
     let mut findings = Findings::default();
@@ -330,8 +330,8 @@ fn streams(from: Dialect, to: Dialect) {
     findings.report();
 }
 
-/// The terminal event of the Responses API repeats the items that were done, some of their texts in other words: what is
-/// encrypted is encrypted once more, under the same key. What each item brought when it was done is looked for, not those.
+/// The terminal event of the Responses API repeats the completed items, with some texts changed: encrypted ones are
+/// encrypted again, under the same key. The test looks for the texts of the completed items, not for the repeated ones.
 fn drop_what_is_said_anew(frames: &mut [Value]) {
     let done = frames.iter().filter(|frame| frame["type"] == "response.output_item.done");
     let done: Vec<Value> = done.map(|frame| frame["item"].clone()).collect();
@@ -351,18 +351,18 @@ fn drop_what_is_said_anew(frames: &mut [Value]) {
     }
 }
 
-/// The texts of an answer in one piece, for the pieces of a stream to be found in.
+/// Adds the texts of an answer in one piece, so that the pieces of a stream can be found in them.
 fn whole(response: &Response, pool: &mut Pool) {
     pool.push(&response.text());
     pool.push(&response.refusal().unwrap_or_default());
     pool.push(&response.thinking());
     response.tool_calls().for_each(|call| pool.push(call.arguments.text()));
-    // The input of a server's tool comes in pieces of its JSON.
+    // The input of a server's tool arrives in pieces of its JSON.
     let own = response.content.iter().filter(|block| matches!(block, Block::Other(_)) || block.is_provider_run());
     own.for_each(|block| pool.push(&serde_json::to_string(block).unwrap()));
 }
 
-/// A block that a loss names is told with everything in it, and so are the answer's id and model.
+/// A block that a loss names counts as reported with all its content, and so do the answer's id and model.
 fn told(response: &Response, losses: &[Loss], pool: &mut Pool) {
     let named = [("id", response.id.as_deref().unwrap_or_default()), ("model", &response.model)];
     for (_, text) in named.iter().filter(|(name, _)| losses.iter().any(|loss| loss.place == *name)) {
@@ -374,10 +374,10 @@ fn told(response: &Response, losses: &[Loss], pool: &mut Pool) {
         let counts = |loss: &&Loss| loss.severity == Severity::Loss || !(block.is_provider_run() || is_cited);
         if losses.iter().filter(counts).any(|loss| loss.place.starts_with(&format!("content[{place}]"))) {
             pool.add(&serde_json::to_value(block).unwrap());
-            // The input of a server's tool comes in pieces of its JSON.
+            // The input of a server's tool arrives in pieces of its JSON.
             pool.push(&serde_json::to_string(block).unwrap());
         }
-        // Those pieces say no more than the values inside, wherever these went.
+        // Those pieces contain no more than their values, wherever these went.
         if let Block::ProviderCall(call) = block
             && let Ok(arguments) = serde_json::from_str(call.arguments.text())
             && leaves(&arguments).iter().all(|leaf| pool.holds(leaf.value))
@@ -387,7 +387,7 @@ fn told(response: &Response, losses: &[Loss], pool: &mut Pool) {
     }
 }
 
-/// An event that a loss names is told with everything in it.
+/// An event that a loss names counts as reported with all its content.
 fn told_events(events: &[Event], losses: &[Loss], pool: &mut Pool) {
     for event in events {
         if let Event::Other { data, .. } = event

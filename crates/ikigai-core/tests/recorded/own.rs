@@ -1,4 +1,4 @@
-//! Decoded, and sent back in its own dialect: nothing is lost, nothing is misread.
+//! Decoded, and encoded in the same dialect: nothing is lost, nothing is misread.
 
 use crate::support::findings::{Findings, first_difference};
 use crate::support::recordings::{Answered, Exchange, Expected, exchanges, expected, failed, recordings};
@@ -10,7 +10,7 @@ use ikigai_core::wire::{Ids, StreamEncoder};
 use ikigai_core::{Block, Dialect, Event, FinishReason, Limits, Part, ProviderData, Request, Response};
 use serde_json::{Map, Value};
 
-/// What every answer decodes to. A failure is a response with the finish reason `error`.
+/// Returns what an answer decodes to. A failure is a response with the finish reason `error`.
 fn answer(dialect: Dialect, answered: &Answered) -> Response {
     if let Some(sse) = &answered.sse {
         return collect(decode(dialect, sse.as_bytes()));
@@ -57,7 +57,7 @@ fn compare(id: &str, response: &Response, expected: &Expected, findings: &mut Fi
     }
     if certain("usage") {
         let wanted = expected.usage.as_ref().map(|usage| {
-            // Where caching was not reported, what we found is not compared.
+            // If caching was not reported, ours is not compared.
             let cached = usage.cached.or(response.usage.as_ref().map(|usage| usage.cached_tokens()));
             [usage.input, usage.output, usage.thinking, cached.unwrap_or(0)]
         });
@@ -86,7 +86,7 @@ fn answers_are_read_as_they_were_meant(dialect: Dialect) {
     findings.report();
 }
 
-/// The request as it goes out again. Every document must be the same; there are no normalisations.
+/// Checks requests that are encoded again. Every document must be the same; there are no normalisations.
 fn requests_round_trip(dialect: Dialect) {
     let exchanges = exchanges(dialect);
     let mut findings = Findings::default();
@@ -125,7 +125,7 @@ fn requests_round_trip(dialect: Dialect) {
     findings.report();
 }
 
-/// The path of a request that goes out again, where it says something; what stands before it is the provider's.
+/// Returns the relevant part of the path of an encoded request; the part before it is the provider's.
 fn path(dialect: Dialect, asked: &str) -> Option<String> {
     match dialect {
         Dialect::Anthropic => asked.find("/v1/").and_then(|at| asked.get(at..)).map(str::to_owned),
@@ -138,7 +138,7 @@ fn path(dialect: Dialect, asked: &str) -> Option<String> {
     }
 }
 
-/// A failure as a server would send it on: of the same kind, and where there is one way to write it, the same document.
+/// Checks failures as a server would forward them: the same kind, and the same document if it has only one spelling.
 fn failures_round_trip(dialect: Dialect) {
     let exchanges = exchanges(dialect);
     let mut findings = Findings::default();
@@ -163,13 +163,13 @@ fn failures_round_trip(dialect: Dialect) {
     findings.report();
 }
 
-/// The answer as a server would send it on. Every document must be the same; there are no normalisations.
+/// Checks answers as a server would forward them. Every document must be the same; there are no normalisations.
 fn responses_round_trip(dialect: Dialect) {
     let exchanges = exchanges(dialect);
     let mut findings = Findings::default();
     for Exchange { id, response, .. } in exchanges.iter().filter(|exchange| exchange.response.status < 400) {
         let Some(body) = response.body() else { continue };
-        // An error object inside a success has no response to send on.
+        // An error object in a success has no response to forward.
         let Ok(decoded) = dialect.read_response(&body) else { continue };
         findings.case();
         let wire = dialect.encode_response(&decoded, &reply(dialect));
@@ -203,13 +203,13 @@ fn streams_keep_the_grammar(dialect: Dialect) {
     });
 }
 
-/// A stream sent on in its own dialect and read again is the same answer. What is not the same, and need not be:
+/// A stream that is forwarded in its own dialect and read again is the same answer. These need not be the same:
 ///
-/// - What stands around the answer, in the envelope of each chunk: times, fingerprints, prices. It is the server's own.
-/// - Ids of items in streams whose relay gave an item another id with every event. A server may not do that.
-/// - An end without a reason, or an answer without an id: clients wait for both, so a server says something.
-/// - The field that thinking came in, where it was one that the official clients cannot put together again.
-/// - A provider's own error object: a client gets it in the dialect's words.
+/// - The envelope of each chunk around the answer: times, fingerprints, prices. They are the server's own.
+/// - Ids of items in streams whose relay gave an item a different id with every event. A server may not do that.
+/// - An end without a reason, or an answer without an id: clients wait for both, so a server sends something.
+/// - The field for thinking, if it was one that the official clients cannot assemble.
+/// - A provider's own error object: a client gets it in the dialect's terms.
 fn streams_round_trip(dialect: Dialect) {
     each_stream(dialect, |id, _, events, findings| {
         let bytes = encode(dialect, dialect, &events);
@@ -232,8 +232,8 @@ fn streams_round_trip(dialect: Dialect) {
     });
 }
 
-/// A whole answer sent on as a stream is the same answer; and one that was streamed, sent on whole. A whole answer of Chat
-/// Completions has no order of texts and calls, so that one that was streamed is not the same there.
+/// A complete answer that is forwarded as a stream is the same answer, and so is the reverse. A complete answer of Chat
+/// Completions has no order of texts and calls, so a streamed one is not the same there.
 fn the_other_delivery_round_trips(dialect: Dialect) {
     let exchanges = exchanges(dialect);
     let mut findings = Findings::default();
@@ -256,7 +256,7 @@ fn the_other_delivery_round_trips(dialect: Dialect) {
             }
             (sent, Some(collect(decode(dialect, &bytes))))
         };
-        // A failure is an error in place of an answer.
+        // A failure is an error instead of an answer.
         if sent.error.is_some() || (dialect == Dialect::OpenaiChat && response.sse.is_some()) {
             continue;
         }
@@ -284,7 +284,7 @@ fn the_other_delivery_round_trips(dialect: Dialect) {
     findings.report();
 }
 
-/// An answer without what only one of the two deliveries shows: how a whole answer was spelled.
+/// Returns an answer without what only one of the two deliveries shows: how a complete answer was spelled.
 fn delivered(mut response: Response, dialect: Dialect) -> Value {
     response.warnings.clear();
     response.provider_data.take_part(dialect, Part::Shape);
@@ -301,7 +301,7 @@ fn delivered(mut response: Response, dialect: Dialect) -> Value {
     as_sent_on(response, dialect)
 }
 
-/// Gemini's clients may ask for one JSON array in place of events.
+/// Gemini's clients may ask for one JSON array instead of events.
 #[test]
 fn a_stream_of_gemini_in_an_array_is_the_same() {
     each_stream(Dialect::Gemini, |id, _, events, findings| {
@@ -322,10 +322,10 @@ fn a_stream_of_gemini_in_an_array_is_the_same() {
     });
 }
 
-/// An answer without what a server that sends it on makes anew.
+/// Returns an answer without the data that a forwarding server creates anew.
 fn as_sent_on(mut response: Response, dialect: Dialect) -> Value {
     response.provider_data.take_part(dialect, Part::Answer);
-    // How a whole answer was spelled, which a stream does not show.
+    // The spelling of a complete answer, which a stream does not show.
     response.provider_data.remove_part(dialect, Part::Shape, "answer");
     if let Some(error) = &mut response.error {
         (error.provider_data, error.code, error.error_type) = (ProviderData::default(), None, None);
@@ -352,9 +352,9 @@ fn as_sent_on(mut response: Response, dialect: Dialect) -> Value {
     value
 }
 
-/// Any cut of the bytes gives the same events. A short stream is cut at every byte; a long one at a thousand places.
-/// The places are spread over several runs, so that the pieces between them are long enough to matter; one more run
-/// hands over every byte alone.
+/// Any split of the bytes gives the same events. A short stream is split at every byte; a long one at a thousand
+/// places. The places are spread over several runs, so that the pieces between them are long enough to matter; another
+/// run passes every byte separately.
 fn cuts_do_not_matter(dialect: Dialect) {
     each_stream(dialect, |id, bytes, whole, findings| {
         let mut runs: Vec<Vec<usize>> = vec![(0..bytes.len()).collect()];
@@ -383,7 +383,7 @@ fn cuts_do_not_matter(dialect: Dialect) {
     });
 }
 
-/// SplitMix64: the same cuts in every run of the tests.
+/// SplitMix64: the same splits in every run of the tests.
 struct Numbers(u64);
 
 impl Numbers {
@@ -394,8 +394,8 @@ impl Numbers {
     }
 }
 
-/// Where two documents differ, each place with both values; and where an object that a model reads has its keys in
-/// another order.
+/// Returns the differences between two documents: each place with both values, and the places where an object that a
+/// model reads has its keys in another order.
 fn differences(found: &Value, wanted: &Value) -> Vec<String> {
     let mut differences = Vec::new();
     differ(found, wanted, "", false, &mut differences);
@@ -431,7 +431,7 @@ fn differ(found: &Value, wanted: &Value, place: &str, ordered: bool, out: &mut V
     }
 }
 
-/// Is the value under this key a schema, arguments, or a result: something that the model reads as it is written?
+/// Returns whether the value of this key is a schema, arguments, or a result, which the model reads as written.
 fn is_read_by_models(key: &str, parent: &Map<String, Value>) -> bool {
     match key {
         "args"
@@ -476,7 +476,7 @@ macro_rules! laws {
 
 laws!(Anthropic = anthropic, OpenaiChat = openai_chat, OpenaiResponses = openai_responses, Gemini = gemini);
 
-/// The tests above look at our own fixtures, and at more than two thousand recorded exchanges where they are.
+/// The tests above use our own fixtures, and more than two thousand recorded exchanges if they are available.
 #[test]
 fn there_is_something_to_look_at() {
     assert_eq!(TESTED, Dialect::ALL);

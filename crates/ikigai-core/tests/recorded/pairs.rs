@@ -1,4 +1,4 @@
-//! Carried over to each other dialect: it is still the same conversation there.
+//! Translated to each other dialect, a conversation stays the same.
 
 use crate::support::conversation;
 use crate::support::findings::Findings;
@@ -9,19 +9,19 @@ use crate::support::wire::{OfValues as _, collect, decode, encode, reply, target
 use ikigai_core::{Block, Dialect, Event, FinishReason, Request, Response};
 use serde_json::json;
 
-/// Every request can be sent in the other dialect, whose servers can read it; what does not arrive is in the losses.
+/// Every request can be sent in the other dialect, whose servers can read it; anything missing there is in the losses.
 fn requests_arrive(from: Dialect, to: Dialect) {
     let exchanges = exchanges(from);
     let mut findings = Findings::default();
     for (id, asked) in exchanges.iter().filter_map(|exchange| Some((&exchange.id, exchange.request.as_ref()?))) {
-        // That it is read at all is another test's business.
+        // Another test checks that it can be read.
         let Ok(request) = from.read_request(Some(&asked.path), &asked.body()) else {
             continue;
         };
         findings.case();
         let wire = match to.write_request(&request, &target(to)) {
             Ok(wire) => wire,
-            // A result whose call is in the other provider's store cannot name its tool, which Gemini wants.
+            // A result whose call is in the other provider's store cannot name its tool, which Gemini requires.
             Err(_) if to == Dialect::Gemini && has_stray_result(&request) => continue,
             Err(error) => {
                 findings.add(id, format!("is not written: {error}"));
@@ -49,7 +49,7 @@ fn has_stray_result(request: &Request) -> bool {
         .any(|result| !blocks().filter_map(Block::as_tool_call).any(|call| call.id == result.tool_call_id))
 }
 
-/// Every answer can be sent on to a client of the other dialect, and is the same answer there.
+/// Every answer can be forwarded to a client of the other dialect, and is the same answer there.
 fn answers_arrive(from: Dialect, to: Dialect) {
     let exchanges = exchanges(from);
     let mut findings = Findings::default();
@@ -81,7 +81,7 @@ fn streams_arrive(from: Dialect, to: Dialect) {
     findings.report();
 }
 
-/// One provider's state reaches clients of another dialect sealed, never as it is: they would send it to the wrong one.
+/// A provider's state reaches clients of another dialect sealed, never unchanged: they would send it to the wrong one.
 fn no_raw_state(id: &str, sent: &Response, from: Dialect, wire: &str, findings: &mut Findings) {
     let message = sent.clone().into_message("anybody");
     for state in sealed([&message], from) {
@@ -95,10 +95,10 @@ fn compare_answers(id: &str, sent: &Response, arrived: &Response, to: Dialect, f
     let (wanted, found) = (as_carried(summary(sent), sent, to), as_carried(summary(arrived), arrived, to));
     findings.same(id, "finish", &found.finish, &wanted.finish);
     if wanted.finish == FinishReason::Error {
-        // A broken answer is an error object there; a whole one then has no content.
+        // A broken answer is an error object there; a complete one then has no content.
         return;
     }
-    // Where a picture or a sound cannot go, a text says so.
+    // If a picture or a sound cannot be sent, a text says so.
     if sent.content.iter().all(|block| !matches!(block, Block::Image(_) | Block::Audio(_) | Block::Document(_))) {
         findings.same(id, "text", &(found.text + &found.refusal), &(wanted.text + &wanted.refusal));
     }
@@ -109,11 +109,11 @@ fn compare_answers(id: &str, sent: &Response, arrived: &Response, to: Dialect, f
     }
 }
 
-/// What a dialect cannot say about an answer; the only differences that are no findings.
+/// Removes what a dialect cannot express of an answer: the only differences that are not findings.
 fn as_carried(mut summary: Summary, response: &Response, to: Dialect) -> Summary {
-    // A custom tool's call with its free text exists in one dialect alone.
+    // A custom tool's call with its free text exists in only one dialect.
     summary.calls.retain(|(name, _)| response.tool_calls().any(|call| call.name == *name));
-    // Arguments are an object there. A call that was cut off has none with Anthropic, and is left out with Gemini.
+    // Arguments are an object there. A call that was cut off has none in Anthropic, and is left out in Gemini.
     match to {
         Dialect::Anthropic => {
             for (_, arguments) in summary.calls.iter_mut().filter(|(_, arguments)| !arguments.is_object()) {
@@ -121,7 +121,7 @@ fn as_carried(mut summary: Summary, response: &Response, to: Dialect) -> Summary
             }
         }
         Dialect::Gemini => {
-            // Some write `null` when there are no arguments.
+            // Some write `null` if there are no arguments.
             for (_, arguments) in summary.calls.iter_mut().filter(|(_, arguments)| arguments.is_null()) {
                 *arguments = json!({});
             }
@@ -130,7 +130,7 @@ fn as_carried(mut summary: Summary, response: &Response, to: Dialect) -> Summary
         _ => {}
     }
     match summary.finish {
-        // Only Gemini has a word for an unknown reason, and one for calls that cannot be run.
+        // Only Gemini has values for an unknown reason and for calls that cannot be run.
         FinishReason::Unknown if to != Dialect::Gemini => summary.finish = FinishReason::Stop,
         FinishReason::ToolUse if summary.calls.is_empty() && to == Dialect::Gemini => {
             summary.finish = FinishReason::Error;
@@ -141,7 +141,7 @@ fn as_carried(mut summary: Summary, response: &Response, to: Dialect) -> Summary
     if let Some([_, _, _, _, write]) = &mut summary.usage
         && to == Dialect::Gemini
     {
-        // Writes to the cache are part of the prompt's count there.
+        // There, cache writes are part of the prompt's count.
         *write = 0;
     }
     summary

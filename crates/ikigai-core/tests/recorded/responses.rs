@@ -1,4 +1,4 @@
-//! Streams of the Responses API: the last event repeats the answer, and what we write is what the official client takes.
+//! Streams of the Responses API: the last event repeats the answer, and the official client accepts what we write.
 
 use ikigai_core::{Block, Dialect, Part};
 use serde_json::Value;
@@ -10,12 +10,12 @@ use crate::support::wire::{OfValues as _, collect, decode, encode};
 
 const DIALECT: Dialect = Dialect::OpenaiResponses;
 
-/// Collecting a stream gives what its last event, read as a whole answer, gives. What the wire makes different:
+/// Collecting a stream gives the same answer as its last event, read as a complete answer. The wire makes these differ:
 ///
-/// - the terminal event encrypts reasoning once more, and other opaque state with it: other bytes, same meaning;
-/// - some relays give every event new ids, and answer with an empty list of items at the end;
-/// - some relays say something beside the response object;
-/// - one recording has the bytes of a picture only at the end, because its source cut them elsewhere.
+/// - the terminal event encrypts reasoning and other opaque state again: different bytes, same meaning;
+/// - some relays give every event new ids, and end with an empty list of items;
+/// - some relays add fields next to the response object;
+/// - one recording has the bytes of a picture only at the end, because its source removed them elsewhere.
 #[test]
 fn a_stream_is_the_answer_in_its_last_event() {
     let mut findings = Findings::default();

@@ -1,4 +1,4 @@
-//! Requests of other dialects become ones that an API takes: what it would refuse, checked on every recorded request.
+//! Requests of other dialects become requests that an API accepts: its rules are checked on every recorded request.
 
 use ikigai_core::Dialect;
 use ikigai_core::catalog::rules_for;
@@ -8,7 +8,7 @@ use crate::support::findings::Findings;
 use crate::support::recordings::exchanges;
 use crate::support::wire::{OfValues as _, target};
 
-/// Requests that no translation can make whole, and why.
+/// Requests that no translation can make complete, and why.
 const INCOMPLETE: [(&str, &str); 5] = [
     ("openai-chat-no-messages-53909e4c", "there are no messages"),
     ("openai-openai-previous-response-id-seed-auto-chains-through-retries-3ea4dfc0", "the call is on the server"),
@@ -56,7 +56,7 @@ fn by_gemini() {
     requests_are_taken(Dialect::Gemini, &models, |body| gemini(body).err().into_iter().collect());
 }
 
-/// Faults for which the API would refuse a request.
+/// Returns faults for which the API would refuse a request.
 fn anthropic(body: &Value) -> Vec<String> {
     const FIELDS: [&str; 15] = [
         "model",
@@ -137,7 +137,7 @@ fn anthropic(body: &Value) -> Vec<String> {
     faults
 }
 
-/// What the API asks of contents, checked on a request that we made.
+/// Checks what the API requires of contents, on a request that we made.
 fn gemini(body: &Value) -> Result<(), String> {
     let contents = body["contents"].as_array().ok_or("no contents")?;
     let mut calls: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! Watched while it passes through: the account is the one that decoding gives.
+//! Watching an answer that passes through gives the same account as decoding it.
 
 use ikigai_core::server::Delivery;
 use ikigai_core::{Dialect, Event};
@@ -8,7 +8,7 @@ use crate::support::recordings::exchanges;
 use crate::support::watching::{accounts, watched};
 use crate::support::wire::decode;
 
-/// Checks one answer: its account, and that cuts do not matter.
+/// Checks one answer: its account, and that splits make no difference.
 fn check(id: &str, dialect: Dialect, delivery: Delivery, bytes: &[u8], findings: &mut Findings) {
     findings.case();
     let (found, wanted) = accounts(dialect, delivery, bytes);
@@ -19,11 +19,11 @@ fn check(id: &str, dialect: Dialect, delivery: Delivery, bytes: &[u8], findings:
     }
 }
 
-/// Cuts a stream off at some places: within a frame, and between frames.
+/// Truncates a stream at some places: within a frame, and between frames.
 fn check_cut(id: &str, dialect: Dialect, stream: &str, findings: &mut Findings) {
     let ends = stream.match_indices("\n\n").map(|(at, _)| at + 2);
     let within = (1..8).map(|eighth| stream.floor_char_boundary(stream.len() * eighth / 8));
-    // Not all of a long stream: the beginning and the end are where something happens.
+    // Only parts of a long stream: the important things happen at the beginning and at the end.
     let ends: Vec<usize> = ends.collect();
     let ends = ends.iter().take(4).chain(ends.iter().rev().take(6)).copied();
     for end in ends.chain(within) {
@@ -32,7 +32,7 @@ fn check_cut(id: &str, dialect: Dialect, stream: &str, findings: &mut Findings) 
     }
 }
 
-/// The first content is noticed, and nothing is taken for it.
+/// Checks that the first content is noticed, and nothing is mistaken for it.
 fn check_output(id: &str, dialect: Dialect, stream: &[u8], findings: &mut Findings) {
     let has_output = watched(dialect, Delivery::Stream, [stream]).has_output;
     let events = decode(dialect, stream);
@@ -63,7 +63,7 @@ fn recorded_answers(dialect: Dialect) {
             None => {
                 let body = exchange.response.body_text();
                 check(&exchange.id, dialect, Delivery::Whole, body.as_bytes(), &mut findings);
-                // A whole answer where a stream was asked for.
+                // A complete answer although a stream was requested.
                 check(&exchange.id, dialect, Delivery::Stream, body.as_bytes(), &mut findings);
             }
         }

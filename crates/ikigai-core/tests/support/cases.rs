@@ -1,8 +1,8 @@
-//! How often a law is tried.
+//! How often a law is tested.
 
 use proptest::prelude::ProptestConfig;
 
-/// As many cases as the test says, or as `PROPTEST_CASES` does.
+/// Returns the number of cases that the test specifies, or `PROPTEST_CASES`.
 pub(crate) fn cases(cases: u32) -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     ProptestConfig { cases: asked.unwrap_or(cases), failure_persistence: None, ..ProptestConfig::default() }

@@ -1,4 +1,4 @@
-//! A list of numbers read as a list of choices: how generated values are made, and made small again.
+//! A list of numbers as a list of choices, from which generated values are built and shrunk.
 //!
 //! Every generator takes its decisions from here. When the numbers run out, every choice is the first one, and the
 //! first one is always the simplest; so a shorter list with smaller numbers is a simpler value, which is all that
@@ -7,13 +7,13 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-/// The choices that are left.
+/// The remaining choices.
 #[derive(Debug)]
 pub(crate) struct Choices<'a> {
     rest: std::slice::Iter<'a, u32>,
 }
 
-/// Values made by `make`, from at most `length` choices.
+/// Returns values that `make` builds from at most `length` choices.
 pub(crate) fn made<T: std::fmt::Debug>(
     length: usize,
     make: impl Fn(&mut Choices<'_>) -> T,
@@ -22,28 +22,28 @@ pub(crate) fn made<T: std::fmt::Debug>(
 }
 
 impl Choices<'_> {
-    /// One of `0..count`.
+    /// Returns one of `0..count`.
     pub(crate) fn below(&mut self, count: usize) -> usize {
         let number = u64::from(self.rest.next().copied().unwrap_or(0));
         ((number * count as u64) >> 32) as usize
     }
 
-    /// One in `rare` times.
+    /// Returns `true` one time in `rare`.
     pub(crate) fn seldom(&mut self, rare: usize) -> bool {
         self.below(rare) == rare - 1
     }
 
-    /// One of the things given.
+    /// Returns one of the given things.
     pub(crate) fn pick<'t, T>(&mut self, things: &'t [T]) -> &'t T {
         &things[self.below(things.len())]
     }
 
-    /// Something, one in `rare` times.
+    /// Returns something one time in `rare`.
     pub(crate) fn maybe<T>(&mut self, rare: usize, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
         self.seldom(rare).then(|| make(self))
     }
 
-    /// Between `least` and `most` things.
+    /// Returns between `least` and `most` things.
     pub(crate) fn list<T>(&mut self, least: usize, most: usize, mut make: impl FnMut(&mut Self) -> T) -> Vec<T> {
         let count = least + self.below(most - least + 1);
         (0..count).map(|_| make(self)).collect()
@@ -53,7 +53,7 @@ impl Choices<'_> {
         (u64::from(self.rest.next().copied().unwrap_or(0)) << 32) | u64::from(self.rest.next().copied().unwrap_or(0))
     }
 
-    /// A text of any kind: plain, empty, long, in any script, full of what breaks line protocols and JSON.
+    /// Returns any kind of text: plain, empty, long, in any script, full of what breaks line protocols and JSON.
     pub(crate) fn text(&mut self) -> String {
         const TEXTS: [&str; 14] = [
             "Hello",
@@ -84,19 +84,19 @@ impl Choices<'_> {
         }
     }
 
-    /// A text that says something: never blank.
+    /// Returns a text that is not blank.
     pub(crate) fn words(&mut self) -> String {
         let text = self.text();
         if text.trim().is_empty() { "words".to_owned() } else { text }
     }
 
-    /// A name that every provider takes for a tool.
+    /// Returns a name that every provider accepts for a tool.
     pub(crate) fn name(&mut self) -> String {
         (*self.pick(&["read_file", "get-weather", "f", "search2", "a_name_of_some_length_but_no_more_than_is_allowed"]))
             .to_owned()
     }
 
-    /// Any finite number.
+    /// Returns any finite number.
     pub(crate) fn float(&mut self) -> f64 {
         const FLOATS: [f64; 9] = [1.0, 0.0, 0.7, -0.0, 0.1, 1e-7, 5e-324, f64::MAX, -1e300];
         match self.below(4) {
@@ -105,13 +105,13 @@ impl Choices<'_> {
         }
     }
 
-    /// A number between 0 and `most`, as sampling parameters are.
+    /// Returns a number between 0 and `most`, as for sampling parameters.
     pub(crate) fn share(&mut self, most: f64) -> f64 {
         let tenths = self.below(101);
         most * (tenths as f64) / 100.0
     }
 
-    /// Any whole number, the ends of the range among them.
+    /// Returns any whole number, including the ends of the range.
     pub(crate) fn whole(&mut self) -> i64 {
         match self.below(4) {
             0 => *self.pick(&[1, 0, 42, -1, i64::MAX, i64::MIN, 1 << 53, (1 << 53) + 1]),
@@ -120,7 +120,7 @@ impl Choices<'_> {
         }
     }
 
-    /// A count of tokens.
+    /// Returns a token count.
     pub(crate) fn count(&mut self) -> u64 {
         match self.below(3) {
             0 => 0,
@@ -129,7 +129,7 @@ impl Choices<'_> {
         }
     }
 
-    /// Any JSON value, at most `depth` deep, rarely one that is much deeper.
+    /// Returns any JSON value, at most `depth` levels deep, rarely a much deeper one.
     pub(crate) fn json(&mut self, depth: usize) -> Value {
         match self.below(if depth == 0 { 6 } else { 9 }) {
             0 => Value::String(self.text()),
@@ -151,13 +151,13 @@ impl Choices<'_> {
         }
     }
 
-    /// Any JSON object; its keys are in no order.
+    /// Returns any JSON object; its keys are in no particular order.
     pub(crate) fn object(&mut self, depth: usize) -> Map<String, Value> {
         const KEYS: [&str; 8] = ["b", "a", "type", "z\"\n", "", "path", "日本", "id"];
         self.list(0, 4, |choices| ((*choices.pick(&KEYS)).to_owned(), choices.json(depth))).into_iter().collect()
     }
 
-    /// A JSON Schema of an object, such as a tool has.
+    /// Returns a JSON Schema of an object, as for a tool.
     pub(crate) fn schema(&mut self, depth: usize) -> Value {
         const KEYS: [&str; 4] = ["path", "city", "b", "a"];
         let mut properties = Map::new();
@@ -194,7 +194,7 @@ impl Choices<'_> {
     }
 }
 
-/// The character at a place of an endless text that follows from a seed.
+/// Returns the character at a place of an endless text that follows from a seed.
 fn any_char(seed: u64, at: usize) -> char {
     let mixed = (seed ^ (at as u64)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29).wrapping_mul(0xBF58_476D);
     let within = [0x80, 0x800, 0x1_0000, 0x11_0000][(mixed >> 60) as usize % 4];

@@ -1,11 +1,11 @@
-//! Is it still the same conversation on the other side?
+//! Checks that a conversation is the same on the other side.
 
 use ikigai_core::{Block, Loss, Message, Request};
 use serde_json::{Map, Value};
 
 use super::findings::Findings;
 
-/// Compares what was said, called, answered and offered. What is gone must be in the losses.
+/// Compares what was said, called, answered and offered. Anything missing must be in the losses.
 pub(crate) fn compare(id: &str, sent: &Request, arrived: &Request, losses: &[Loss], findings: &mut Findings) {
     let arrived_blocks = arrived.system.iter().chain(arrived.messages.iter().flat_map(|message| &message.content));
     let all_texts: String = arrived_blocks.filter_map(Block::as_text).map(|text| format!("{text}\n")).collect();
@@ -34,13 +34,13 @@ pub(crate) fn compare(id: &str, sent: &Request, arrived: &Request, losses: &[Los
     findings.same(id, "tools", &names(arrived), &names(sent));
 }
 
-/// Does a loss speak of this place, of something around it, or of something in it?
+/// Returns whether a loss names this place, something around it, or something in it.
 pub(crate) fn is_lost(losses: &[Loss], place: &str) -> bool {
     let place = place.trim_start_matches('.');
     losses.iter().any(|loss| place.starts_with(loss.place.as_str()) || loss.place.starts_with(place))
 }
 
-/// Names and arguments. A call that is no object cannot be one in every dialect, so such arguments are not compared.
+/// Returns names and arguments. Arguments that are not an object are not compared: not every dialect can express them.
 fn calls(messages: &[Message]) -> Vec<(String, Map<String, Value>)> {
     let calls = messages.iter().flat_map(|message| &message.content).filter_map(Block::as_tool_call);
     calls.map(|call| (call.name.clone(), call.arguments.object().clone())).collect()

@@ -1,4 +1,4 @@
-//! All failures of a test at once, not only the first.
+//! Reports all failures of a test at once, not only the first.
 
 /// What went wrong, and in how many cases.
 #[derive(Debug, Default)]
@@ -8,17 +8,17 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// One more case was looked at.
+    /// Counts another case.
     pub(crate) fn case(&mut self) {
         self.seen += 1;
     }
 
-    /// Something is wrong with a case.
+    /// Records that something is wrong with a case.
     pub(crate) fn add(&mut self, id: &str, what: impl std::fmt::Display) {
         self.lines.push(format!("{id}: {what}"));
     }
 
-    /// Two values that should be the same: says where they differ first, not all of both.
+    /// Compares two values that should be the same, and records where they first differ rather than all of both.
     pub(crate) fn same<T: PartialEq + std::fmt::Debug>(&mut self, id: &str, what: &str, found: &T, wanted: &T) {
         if found != wanted {
             let (found, wanted) = (format!("{found:?}"), format!("{wanted:?}"));
@@ -26,7 +26,7 @@ impl Findings {
         }
     }
 
-    /// Fails when there was anything, with every line of it.
+    /// Fails with all findings, if there are any.
     #[track_caller]
     pub(crate) fn report(self) {
         assert!(self.seen > 0, "there was nothing to look at");
@@ -40,7 +40,7 @@ impl Findings {
     }
 }
 
-/// Where two texts part, with a little of each.
+/// Returns where two texts first differ, with an excerpt of each.
 pub(crate) fn first_difference(found: &str, wanted: &str) -> String {
     let at = found.chars().zip(wanted.chars()).take_while(|(one, other)| one == other).count();
     let excerpt = |text: &str| text.chars().skip(at.saturating_sub(30)).take(160).collect::<String>();

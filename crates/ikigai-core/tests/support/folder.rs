@@ -1,9 +1,9 @@
-//! Where the recorded exchanges are. Every test of the workspace that reads them asks here.
+//! The folder of recorded exchanges, for all tests of the workspace that read them.
 
 use std::path::{Path, PathBuf};
 
-/// The folder of recordings; `None` where `IKIGAI_RECORDINGS=none` says that there are none, as `./test` does in a plain
-/// clone. A folder that is missing otherwise is a failure, so that nothing passes because it was not run.
+/// Returns the folder of recordings; `None` if `IKIGAI_RECORDINGS=none` says that there are none, as `./test` does in a
+/// plain clone. Otherwise a missing folder is a failure, so that nothing passes because it was not run.
 pub(crate) fn recordings() -> Option<PathBuf> {
     let named = std::env::var_os("IKIGAI_RECORDINGS");
     if named.as_deref().is_some_and(|named| named == "none") {

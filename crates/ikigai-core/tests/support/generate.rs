@@ -1,4 +1,4 @@
-//! Whole requests, responses and event sequences, as proptest makes them.
+//! Generates whole requests, responses and event sequences for proptest.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,21 +17,21 @@ use super::choices::{Choices, made};
 pub(crate) enum Reach {
     /// All of it: leftovers of every dialect on everything, dialects' own blocks, calls that were cut off.
     Everything,
-    /// What a careful caller writes by hand: nothing of any dialect, and texts that are not blank.
+    /// What a careful caller writes by hand: nothing of any dialect, and no blank texts.
     Plain,
 }
 
-/// A whole request: a conversation that could have happened, and parameters.
+/// Generates whole requests: a plausible conversation, and parameters.
 pub(crate) fn request(reach: Reach) -> impl Strategy<Value = Request> {
     made(400, move |choices| Make { choices, reach }.request())
 }
 
-/// A whole answer.
+/// Generates whole answers.
 pub(crate) fn response(reach: Reach) -> impl Strategy<Value = Response> {
     made(200, move |choices| Make { choices, reach }.response())
 }
 
-/// An answer, and a stream of events that brings it: deltas cut anywhere, blocks side by side, counts in between.
+/// Generates an answer and a stream that produces it: deltas split anywhere, blocks interleaved, counts in between.
 pub(crate) fn streamed(reach: Reach) -> impl Strategy<Value = (Response, Vec<Event>)> {
     made(300, move |choices| {
         let mut make = Make { choices, reach };
@@ -84,7 +84,7 @@ impl Make<'_, '_> {
         request
     }
 
-    /// Turns that alternate; every call is answered in the message behind it, and its tool is offered.
+    /// Adds alternating turns; every call is answered in the next message, and its tool is offered.
     fn conversation(&mut self, request: &mut Request) {
         for _ in 0..=self.choices.below(3) {
             let mut content = self.list(1, 2, Make::said_by_user);
@@ -165,7 +165,7 @@ impl Make<'_, '_> {
             response.content.extend(self.list(0, 1, Make::image));
         }
         for block in &mut response.content {
-            // Nobody asks for caching in an answer.
+            // Nobody requests caching in an answer.
             if let Block::Text(text) = block {
                 text.cache = None;
             }
@@ -298,7 +298,7 @@ impl Make<'_, '_> {
         let mut call = ToolCall::new(id, self.choices.name(), self.choices.object(3));
         (call.cache, call.provider_data) = (self.maybe(8, Make::cache_hint), self.provider_data());
         match self.choices.below(6) {
-            // As a model that likes white space writes it.
+            // Written by a model that likes white space.
             4 => {
                 let spaced = serde_json::to_string_pretty(&call.arguments).unwrap();
                 call.arguments = ikigai_core::Arguments::from_text(spaced);
@@ -388,10 +388,10 @@ impl Make<'_, '_> {
 }
 
 impl Make<'_, '_> {
-    /// The events of an answer, in one of the many orders that the grammar allows.
+    /// Returns the events of an answer, in one of the many orders that the grammar allows.
     fn stream(&mut self, response: &Response) -> Vec<Event> {
         let mut early = response.provider_data.clone();
-        // An error event brings no leftovers, so before one they come at the start.
+        // An error event carries no leftovers, so before one they come at the start.
         let late = match self.choices.below(2) {
             1 if response.error.is_none() => std::mem::take(&mut early),
             _ => ProviderData::default(),
@@ -401,7 +401,7 @@ impl Make<'_, '_> {
             model: (!response.model.is_empty()).then(|| response.model.clone()),
             provider_data: early,
         }];
-        // What each open block still has to say, last thing first.
+        // The remaining events of each open block, in reverse order.
         let mut open: Vec<Vec<Event>> = Vec::new();
         let mut waiting = response.content.iter().enumerate();
         loop {
@@ -483,12 +483,12 @@ impl Make<'_, '_> {
         events
     }
 
-    /// A text cut at some character boundaries; rarely with an empty piece.
+    /// Splits a text at some character boundaries; rarely with an empty piece.
     fn pieces(&mut self, text: &str) -> Vec<String> {
         let mut pieces = Vec::new();
         let mut rest = text;
         while !rest.is_empty() && pieces.len() < 4 {
-            // The simplest stream brings a whole block in one piece.
+            // The simplest stream has a whole block in one piece.
             let mut cut = rest.len() - self.choices.below(rest.len() + 1);
             while !rest.is_char_boundary(cut) {
                 cut += 1;

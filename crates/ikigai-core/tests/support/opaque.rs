@@ -3,8 +3,8 @@
 use ikigai_core::{Block, Dialect, Fields, Message, Part, ProviderData};
 use serde_json::Value;
 
-/// Every sealed text in the blocks of a conversation that a dialect left there. Short values (ids, marks) and what is
-/// visible anyway are no state.
+/// Returns every sealed text that a dialect left in the blocks of a conversation. Short values (ids, marks) and values
+/// that are visible anyway are not state.
 pub(crate) fn sealed<'a>(messages: impl IntoIterator<Item = &'a Message>, dialect: Dialect) -> Vec<String> {
     let mut found = Vec::new();
     let mut visible = String::new();

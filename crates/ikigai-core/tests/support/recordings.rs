@@ -1,5 +1,5 @@
-//! What goes over the wire: our own fixtures, which are always here, and what providers really answered, read from the
-//! folder of recordings. Those are data of the test machine and no part of the project.
+//! Exchanges on the wire: our own fixtures, which are always available, and recorded answers of providers, read from
+//! the folder of recordings. Those are data of the test machine, not part of the project.
 
 #[path = "folder.rs"]
 mod folder;
@@ -22,14 +22,14 @@ pub(crate) struct Exchange {
     pub(crate) response: Answered,
 }
 
-/// What was sent. The body stays text until a test wants it.
+/// A sent request. The body stays text until a test needs it.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Asked {
     pub(crate) path: String,
     body: Box<RawValue>,
 }
 
-/// What came back: a body, or the text of an event stream.
+/// An answer: a body, or the text of an event stream.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Answered {
     pub(crate) status: u16,
@@ -40,7 +40,7 @@ pub(crate) struct Answered {
     pub(crate) sse: Option<String>,
 }
 
-/// What a line of `expected.jsonl` says about an answer.
+/// A line of `expected.jsonl` about an answer.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Expected {
     id: String,
@@ -49,7 +49,7 @@ pub(crate) struct Expected {
     pub(crate) tool_calls: Vec<ExpectedCall>,
     pub(crate) finish: String,
     pub(crate) usage: Option<ExpectedUsage>,
-    /// Fields that are a judgement, left out of a strict comparison.
+    /// Fields that are a matter of judgement, excluded from a strict comparison.
     #[serde(default)]
     pub(crate) uncertain: Vec<String>,
 }
@@ -89,7 +89,7 @@ impl Answered {
     }
 }
 
-/// All exchanges of a dialect: the fixtures, and the recordings if they are here.
+/// Returns all exchanges of a dialect: the fixtures, and the recordings if they are available.
 pub(crate) fn exchanges(dialect: Dialect) -> Vec<Exchange> {
     let mut all = fixtures(dialect);
     if let Some(folder) = recordings() {
@@ -102,7 +102,7 @@ pub(crate) fn exchanges(dialect: Dialect) -> Vec<Exchange> {
     all
 }
 
-/// Where the fixtures are.
+/// Returns the folder of the fixtures.
 fn own() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
@@ -130,7 +130,7 @@ fn fixtures(dialect: Dialect) -> Vec<Exchange> {
     files(&own().join(dialect.as_str())).iter().map(read).collect()
 }
 
-/// Where a client of each dialect sends its requests.
+/// Returns where a client of each dialect sends its requests.
 fn path(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Gemini => "/v1beta/models/gemini-3-pro-preview:generateContent",
@@ -145,7 +145,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The expected lines by id.
+/// Returns the expected lines by id.
 pub(crate) fn expected() -> HashMap<String, Expected> {
     let read = |line: &str| {
         let expected: Expected = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
@@ -158,7 +158,7 @@ pub(crate) fn expected() -> HashMap<String, Expected> {
     lines.collect()
 }
 
-/// An answer that failed.
+/// Returns an answer that failed.
 pub(crate) fn failed(error: Error) -> Response {
     let mut response = Response::new(Vec::new(), FinishReason::Error);
     response.error = Some(Box::new(error));

@@ -1,10 +1,10 @@
-//! The official client of the Responses API, as far as it checks what it is sent.
+//! The checks that the official client of the Responses API makes on a stream.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// What the official client checks while it accumulates a stream, and then some. Gives the response of the last frame.
+/// Checks what the official client checks as it assembles a stream, and more. Returns the response of the last frame.
 pub(crate) fn check_as_client(sse: &str) -> Result<Value, String> {
     let mut frames = Vec::new();
     for frame in sse.split_terminator("\n\n") {
@@ -27,7 +27,7 @@ struct Client {
     id: Option<Value>,
     added: BTreeMap<u64, Value>,
     done: BTreeMap<u64, Value>,
-    /// Parts that are open, with their text so far: by item and by place in it.
+    /// The open parts, with their text so far, by item and position in it.
     parts: BTreeMap<(u64, u64), String>,
     arguments: BTreeMap<u64, String>,
     end: Option<Value>,

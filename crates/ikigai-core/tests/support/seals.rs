@@ -1,10 +1,10 @@
-//! What is inside our seals.
+//! The contents of our seals.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use serde_json::Value;
 
-/// The record in a sealed text, plain or in base64; `None` for any other text.
+/// Returns the record in a sealed text, plain or in base64; `None` for any other text.
 pub(crate) fn unsealed(text: &str) -> Option<Value> {
     let plain = |text: &str| {
         let record = URL_SAFE_NO_PAD.decode(text.strip_prefix("ikg1.")?).ok()?;

@@ -1,4 +1,4 @@
-//! What a person would call the same answer: its text, its thinking, its calls, how it ended and what it took.
+//! The gist of an answer, for comparisons: its text, its thinking, its calls, how it ended and what it used.
 
 use ikigai_core::{Block, Dialect, FinishReason, Part, Response};
 use serde_json::{Value, json};
@@ -9,14 +9,14 @@ pub(crate) struct Summary {
     pub(crate) text: String,
     pub(crate) refusal: String,
     pub(crate) thinking: String,
-    /// Names and arguments; the text of arguments that are no JSON.
+    /// Names and arguments; the text of arguments that are not JSON.
     pub(crate) calls: Vec<(String, Value)>,
     pub(crate) finish: FinishReason,
-    /// All of the prompt, visible answer, thinking, cache reads, cache writes.
+    /// The whole prompt, visible answer, thinking, cache reads, cache writes.
     pub(crate) usage: Option<[u64; 5]>,
 }
 
-/// The gist of an answer. `refusal` marks are looked for in every dialect's data.
+/// Returns the gist of an answer. `refusal` marks are looked for in every dialect's data.
 pub(crate) fn summary(response: &Response) -> Summary {
     let refused = |block: &Block| {
         block

@@ -1,4 +1,4 @@
-//! What a watch should see: what decoding the same bytes gives.
+//! What a watch should report: the same as decoding the bytes.
 
 use ikigai_core::server::{Delivery, Seen, Watch};
 use ikigai_core::wire::Ids;
@@ -6,7 +6,7 @@ use ikigai_core::{Dialect, Error, ErrorKind, Event, FinishReason, Response, Usag
 
 use super::wire::decode;
 
-/// What is compared: everything but whether content has come, which has its own check.
+/// The compared values: everything except whether content has arrived, which has its own check.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Account {
     id: Option<String>,
@@ -18,7 +18,7 @@ pub(crate) struct Account {
     started: bool,
 }
 
-/// What a watch sees of an answer that arrives in pieces.
+/// Returns what a watch sees of an answer that arrives in pieces.
 pub(crate) fn watched<'a>(dialect: Dialect, delivery: Delivery, pieces: impl IntoIterator<Item = &'a [u8]>) -> Seen {
     let mut watch = Watch::new(dialect, delivery);
     for piece in pieces {
@@ -27,7 +27,7 @@ pub(crate) fn watched<'a>(dialect: Dialect, delivery: Delivery, pieces: impl Int
     watch.finish()
 }
 
-/// What a watch reports of an answer, and what it should report.
+/// Returns what a watch reports about an answer, and what it should report.
 pub(crate) fn accounts(dialect: Dialect, delivery: Delivery, bytes: &[u8]) -> (Account, Account) {
     let seen = watched(dialect, delivery, [bytes]);
     let decoded = match delivery {
@@ -46,7 +46,7 @@ pub(crate) fn accounts(dialect: Dialect, delivery: Delivery, bytes: &[u8]) -> (A
     (account, decoded)
 }
 
-/// The account that the events of a stream give.
+/// Returns the account from the events of a stream.
 fn of_stream(events: &[Event]) -> Account {
     let mut account = nothing();
     for event in events {
@@ -67,7 +67,7 @@ fn of_stream(events: &[Event]) -> Account {
     account
 }
 
-/// A failure of the provider is one. What a decoder finds broken is an answer without an end.
+/// Only a failure of the provider counts. If a decoder finds an answer broken, it is an answer without an end.
 fn fail(account: &mut Account, mut error: Error) {
     if error.kind != ErrorKind::Protocol {
         error.partial = None;

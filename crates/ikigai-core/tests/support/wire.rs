@@ -1,4 +1,4 @@
-//! Short ways through the codecs, as a provider's client and as a server would go.
+//! Shortcuts through the codecs, from the point of view of a provider's client and of a server.
 
 use ikigai_core::catalog::Rules;
 use ikigai_core::provider::{Providers, Quirks};
@@ -6,7 +6,7 @@ use ikigai_core::wire::{Ids, Incoming, Reply, StreamDecoder, StreamEncoder, Targ
 use ikigai_core::{Collector, Dialect, Error, Event, Limits, Loss, Request, Response};
 use serde_json::Value;
 
-/// A written document, as JSON.
+/// An encoded document, as JSON.
 #[derive(Debug, Clone, serde::Serialize)]
 pub(crate) struct Written {
     pub(crate) path: String,
@@ -49,19 +49,19 @@ impl OfValues for Dialect {
     }
 }
 
-/// The dialect's own provider, and a model that nothing is known about.
+/// Returns the dialect's own provider, and a model about which nothing is known.
 pub(crate) fn target(dialect: Dialect) -> Target<'static> {
     static QUIRKS: std::sync::LazyLock<Quirks> = std::sync::LazyLock::new(Quirks::default);
     static RULES: std::sync::LazyLock<Rules> = std::sync::LazyLock::new(Rules::default);
     Target::new(provider(dialect), &QUIRKS, &RULES)
 }
 
-/// Who invented the dialect.
+/// Returns the inventor of the dialect.
 pub(crate) fn provider(dialect: Dialect) -> &'static str {
     &Providers::shared().of_dialect(dialect).id
 }
 
-/// What a server knows when it answers for `from`'s provider.
+/// Returns what a server knows when it answers for `from`'s provider.
 pub(crate) fn reply(from: Dialect) -> Reply {
     let mut reply = Reply::default();
     (reply.ids, reply.created) = (Ids::seeded(1), 1_700_000_000);
@@ -70,7 +70,7 @@ pub(crate) fn reply(from: Dialect) -> Reply {
     reply
 }
 
-/// The events of a stream that arrives in pieces.
+/// Returns the events of a stream that arrives in pieces.
 pub(crate) fn decode_pieces<'a>(dialect: Dialect, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Event> {
     let mut decoder = StreamDecoder::new(dialect, Ids::seeded(7), &Limits::default());
     let mut events = Vec::new();
@@ -81,12 +81,12 @@ pub(crate) fn decode_pieces<'a>(dialect: Dialect, pieces: impl IntoIterator<Item
     events
 }
 
-/// The events of a stream that arrives at once.
+/// Returns the events of a stream that arrives at once.
 pub(crate) fn decode(dialect: Dialect, bytes: &[u8]) -> Vec<Event> {
     decode_pieces(dialect, [bytes])
 }
 
-/// The bytes that a server of a dialect sends for events of `from`'s provider.
+/// Returns the bytes that a server of a dialect sends for events of `from`'s provider.
 pub(crate) fn encode(dialect: Dialect, from: Dialect, events: &[Event]) -> Vec<u8> {
     let mut encoder = StreamEncoder::new(dialect, reply(from));
     let mut bytes = Vec::new();

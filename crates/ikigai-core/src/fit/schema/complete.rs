@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 use super::{MAX_DEPTH, Path, Tree};
 
-/// Properties in the whole schema.
+/// The maximum number of properties in the whole schema.
 const MAX_PROPERTIES: usize = 5000;
-/// Objects inside objects.
+/// The maximum nesting of objects.
 const MAX_LEVELS: usize = 10;
-/// Enum values in the whole schema.
+/// The maximum number of enum values in the whole schema.
 const MAX_ENUM_VALUES: usize = 1000;
 
-/// Keywords that the subset knows. `$ref` stands apart: nothing else may stand beside it.
+/// The accepted keywords. `$ref` is separate: nothing else is allowed next to it.
 const KEYWORDS: [&str; 21] = [
     "type",
     "properties",
@@ -36,13 +36,13 @@ const KEYWORDS: [&str; 21] = [
     "maxItems",
 ];
 
-/// String formats that the subset knows.
+/// The accepted string formats.
 const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-/// Does the schema meet the strict rules as it is?
+/// Checks that the schema meets the strict rules unchanged.
 ///
 /// # Errors
-/// The first rule that it breaks, with the place.
+/// Returns the first rule that it breaks, with the place.
 pub(super) fn check(schema: &Tree<'_>) -> Result<(), String> {
     if schema.as_object().is_none() {
         return Err("the schema is not an object".to_owned());
@@ -63,7 +63,7 @@ pub(super) fn check(schema: &Tree<'_>) -> Result<(), String> {
 }
 
 struct Walk {
-    /// What a reference may lead to, beside the root. It is checked where it stands.
+    /// The possible targets of a reference, besides the root. Each is checked where it is defined.
     definitions: HashSet<String>,
     properties: usize,
     enum_values: usize,
@@ -171,6 +171,6 @@ impl Walk {
 
 fn is_known(word: &str, place: &Path<'_>) -> bool {
     KEYWORDS.contains(&word)
-        // The schema generators of other languages put it at the root, and it is accepted there.
+        // Some schema generators put it at the root, and it is accepted there.
         || (word == "$schema" && matches!(place, Path::Root))
 }

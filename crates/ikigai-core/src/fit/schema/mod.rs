@@ -1,8 +1,8 @@
-//! Schemas that a provider holds a model to: the subsets that are taken, and how a schema is made to fit one without a
+//! Schemas that a provider enforces: the subsets that are accepted, and how a schema is made to fit one without a
 //! change of meaning.
 //!
-//! A schema outside the subset is refused together with the whole request, so the checks err on the safe side: a keyword
-//! that nobody has seen accepted counts as refused.
+//! A schema outside the subset gets the whole request refused, so the checks err on the safe side: a keyword counts as
+//! refused until it has been seen accepted.
 
 mod complete;
 mod plain;
@@ -15,22 +15,22 @@ use crate::{Error, Json, Limits};
 pub(crate) use plain::Count;
 pub(crate) use tree::{Tree, Unread};
 
-/// Schemas inside schemas; deeper ones are refused.
+/// The maximum nesting of schemas.
 const MAX_DEPTH: usize = 64;
 
-/// The schemas that a model can be held to.
+/// The schemas that can be enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Subset {
-    /// All.
+    /// All schemas.
     Any,
-    /// Closed objects, of which every property is required (OpenAI).
+    /// Closed objects in which every property is required (OpenAI).
     Complete,
     /// Closed objects, and values without bounds (Anthropic).
     Plain,
 }
 
 impl Subset {
-    /// Whether a schema is of this subset as it is. One that is too large to be looked at is not.
+    /// Returns whether a schema is in this subset unchanged. One that is too large to be checked is not.
     pub(crate) fn takes(self, schema: &Json) -> bool {
         let limits = Limits::client();
         let parsed = Parsed::new(schema, &limits);
@@ -38,7 +38,7 @@ impl Subset {
     }
 }
 
-/// A schema that was read, if it could be.
+/// A schema, parsed if that was possible.
 #[derive(Debug)]
 pub(crate) struct Parsed<'a> {
     json: &'a Json,
@@ -49,7 +49,7 @@ pub(crate) struct Parsed<'a> {
 #[derive(Debug)]
 pub(crate) struct Closed<'a> {
     pub(crate) schema: Cow<'a, Json>,
-    /// What it takes of a request's limits.
+    /// Its share of a request's limits.
     pub(crate) count: Count,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Parsed<'a> {
     /// Reads a schema.
     ///
     /// # Errors
-    /// If it has more parts than the limit.
+    /// Returns an error if it has more nodes than the limit.
     pub(crate) fn new(json: &'a Json, limits: &'a Limits) -> Result<Self, Error> {
         match Tree::parse(json, limits) {
             Ok(tree) => Ok(Parsed { json, tree: Some(tree) }),
@@ -66,12 +66,12 @@ impl<'a> Parsed<'a> {
         }
     }
 
-    /// The schema as it was given.
+    /// Returns the schema as it was given.
     pub(crate) fn schema(&self) -> Cow<'a, Json> {
         Cow::Borrowed(self.json)
     }
 
-    /// What kind of schema the root is, for a tool's parameters.
+    /// Returns the kind of the root, for a tool's parameters.
     pub(crate) fn root(&self) -> Root {
         let Some(tree) = &self.tree else {
             return if self.json.is_object() { Root::Object } else { Root::Other };
@@ -84,7 +84,7 @@ impl<'a> Parsed<'a> {
         }
     }
 
-    /// The schema with `type: object` at its root.
+    /// Returns the schema with `type: object` at its root.
     pub(crate) fn typed(mut self) -> Cow<'a, Json> {
         match &mut self.tree {
             Some(tree) => {
@@ -95,14 +95,14 @@ impl<'a> Parsed<'a> {
         }
     }
 
-    /// The schema as it can go with `strict: true`: as it is, or closed with `additionalProperties: false` where it says
-    /// nothing about further properties. That does not change what the model reads.
+    /// Returns the schema in a form that can be sent with `strict: true`: unchanged, or closed wherever it does not
+    /// mention other properties (with `additionalProperties: false`). That does not change what the model reads.
     ///
-    /// An object inside that names no properties takes any, so closing it would change its meaning: it is left open, and
-    /// the check reports it. The root alone is closed also then, because a tool without properties takes no arguments.
+    /// An inner object that names no properties accepts any, so closing it would change its meaning: it stays open, and
+    /// the check reports it. Only the root is closed even then, because a tool without properties takes no arguments.
     ///
     /// # Errors
-    /// Why the schema cannot be strict without a change of meaning.
+    /// Returns why the schema cannot be strict without a change of meaning.
     pub(crate) fn strict(&self, subset: Subset) -> Result<Closed<'a>, String> {
         let tree = self.tree()?;
         if let Ok(count) = check(tree, subset) {
@@ -114,11 +114,11 @@ impl<'a> Parsed<'a> {
         Ok(Closed { schema: Cow::Owned(closed.to_json()), count })
     }
 
-    /// The schema of an answer, made to fit: closed objects, and without the keywords that only narrow a value. The
-    /// second part names what was taken out; the model may then write what the schema forbids.
+    /// Returns the schema of an answer, made to fit: with closed objects, and without keywords that only restrict a
+    /// value. The second part names the removed keywords; the model may then write what the schema forbids.
     ///
     /// # Errors
-    /// Why it cannot be made to fit.
+    /// Returns why it cannot be made to fit.
     pub(crate) fn trimmed(&self, subset: Subset) -> Result<(Closed<'a>, Vec<String>), String> {
         let fault = match self.strict(subset) {
             Ok(fitting) => return Ok((fitting, Vec::new())),
@@ -134,7 +134,7 @@ impl<'a> Parsed<'a> {
         Ok((Closed { schema: Cow::Owned(whole.to_json()), count }, removed))
     }
 
-    /// The schema without `additionalProperties: false` at any depth; `None` if there is none.
+    /// Returns the schema without `additionalProperties: false` at any depth; `None` if there is none.
     pub(crate) fn opened(json: &'a Json, limits: &'a Limits) -> Option<Json> {
         let mut tree = Tree::parse(json, limits).ok()?;
         open(&mut tree).then(|| tree.to_json())
@@ -145,7 +145,7 @@ impl<'a> Parsed<'a> {
     }
 }
 
-/// What kind of schema the root is.
+/// The kind of a schema's root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Root {
     Object,
@@ -155,7 +155,7 @@ pub(crate) enum Root {
     Other,
 }
 
-/// Does the schema fit as it is?
+/// Checks whether the schema fits unchanged.
 fn check(tree: &Tree<'_>, subset: Subset) -> Result<Count, String> {
     match subset {
         Subset::Any => Ok(Count::default()),
@@ -172,7 +172,7 @@ fn close_root(root: &mut Tree<'_>) {
     close(root, 0);
 }
 
-/// Adds `additionalProperties: false` to every object schema that names properties and says nothing about others.
+/// Adds `additionalProperties: false` to every object schema that names properties and does not mention others.
 fn close(schema: &mut Tree<'_>, depth: usize) {
     if depth > MAX_DEPTH {
         return;
@@ -186,7 +186,7 @@ fn close(schema: &mut Tree<'_>, depth: usize) {
     for_each_schema(schema, &["anyOf"], |inner| close(inner, depth + 1));
 }
 
-/// Visits the schemas directly inside a schema; `choices` names the lists of alternatives that are visited too.
+/// Visits the schemas directly inside a schema; `choices` names the lists of alternatives that are also visited.
 fn for_each_schema<'a>(schema: &mut Tree<'a>, choices: &[&str], mut visit: impl FnMut(&mut Tree<'a>)) {
     let Tree::Object(entries) = schema else { return };
     for entry in entries {
@@ -203,7 +203,7 @@ fn for_each_schema<'a>(schema: &mut Tree<'a>, choices: &[&str], mut visit: impl 
     }
 }
 
-/// Takes `additionalProperties: false` out, at every depth. Was there any?
+/// Removes `additionalProperties: false` at every depth. Returns whether there was any.
 fn open(tree: &mut Tree<'_>) -> bool {
     match tree {
         Tree::Object(entries) => {
@@ -217,7 +217,7 @@ fn open(tree: &mut Tree<'_>) -> bool {
     }
 }
 
-/// The way to a schema, written out only when something is wrong there.
+/// The path to a schema, written out only to report a fault there.
 enum Path<'a> {
     Root,
     In(&'a Path<'a>, &'a str),

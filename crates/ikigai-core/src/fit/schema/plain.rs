@@ -4,33 +4,33 @@ use std::collections::{HashMap, HashSet};
 
 use super::{MAX_DEPTH, Path, Tree, for_each_schema};
 
-/// Keywords that the subset takes whatever they say.
+/// Keywords that are accepted with any value.
 const FREE: [&str; 10] =
     ["title", "description", "default", "examples", "$schema", "$id", "$comment", "required", "$defs", "definitions"];
 
 const FORMATS: [&str; 10] =
     ["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"];
 
-/// Limits of the strict tools of one request.
+/// Limits for the strict tools of one request.
 const MOST_STRICT: usize = 20;
 const MOST_OPTIONAL: usize = 24;
 const MOST_UNIONS: usize = 16;
 
-/// What schemas take of the limits of a request.
+/// How much of a request's limits schemas use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Count {
     pub(crate) tools: usize,
-    /// Parameters that may be missing.
+    /// Optional parameters.
     pub(crate) optional: usize,
     /// Parameters with several types.
     pub(crate) unions: usize,
 }
 
 impl Count {
-    /// Takes one more strict tool in.
+    /// Adds one more strict tool.
     ///
     /// # Errors
-    /// Which limit it would pass.
+    /// Returns the limit that it would exceed.
     pub(crate) fn take(&mut self, more: Count) -> Result<(), String> {
         let (optional, unions) = (self.optional + more.optional, self.unions + more.unions);
         if self.tools + more.tools > MOST_STRICT {
@@ -47,10 +47,10 @@ impl Count {
     }
 }
 
-/// Does the schema fit as it is? Tells what it takes of a request's limits.
+/// Checks whether the schema fits unchanged. Returns its share of a request's limits.
 ///
 /// # Errors
-/// The first rule that it breaks, with the place.
+/// Returns the first rule that it breaks, with the place.
 pub(super) fn check(schema: &Tree<'_>) -> Result<Count, String> {
     if schema.as_object().is_none() {
         return Err("the schema is not an object".to_owned());
@@ -73,9 +73,9 @@ pub(super) fn check(schema: &Tree<'_>) -> Result<Count, String> {
 struct Walk<'w, 'a> {
     definitions: &'w HashMap<String, &'w Tree<'a>>,
     count: Count,
-    /// References that are being followed: meeting one again is a recursion.
+    /// References that are being followed; meeting one of them again is a recursion.
     within: Vec<String>,
-    /// References that were followed to their end; each counts once, and costs once.
+    /// References that were followed to the end; each counts, and is walked, only once.
     done: HashSet<String>,
 }
 
@@ -174,7 +174,7 @@ fn is_scalar(value: &Tree<'_>) -> bool {
     matches!(value, Tree::Leaf(_))
 }
 
-/// Keywords that only narrow a value, and say something that is taken.
+/// Returns whether a keyword that only restricts a value has an accepted value.
 fn fits_narrowing(key: &str, value: &Tree<'_>) -> bool {
     match key {
         "minItems" => matches!(value, Tree::Leaf("0" | "1")),
@@ -184,7 +184,7 @@ fn fits_narrowing(key: &str, value: &Tree<'_>) -> bool {
     }
 }
 
-/// Keywords that only narrow a value: without them the answer has the same form.
+/// Returns whether a keyword only restricts a value: without it, the answer has the same form.
 fn only_narrows(key: &str) -> bool {
     const BOUNDS: [&str; 14] = [
         "minimum",
@@ -205,7 +205,7 @@ fn only_narrows(key: &str) -> bool {
     BOUNDS.contains(&key)
 }
 
-/// Patterns have no look-around, no references back and no word boundaries.
+/// Returns whether a pattern has no look-around, back-references or word boundaries.
 fn is_plain_pattern(pattern: &str) -> bool {
     let looks_around = ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|word| pattern.contains(word));
     let mut escaped = false;
@@ -217,7 +217,7 @@ fn is_plain_pattern(pattern: &str) -> bool {
     !looks_around && !refers
 }
 
-/// Takes out the keywords that are not taken and only narrow a value; gives their names.
+/// Removes the keywords that are not accepted and only restrict a value. Returns their names.
 pub(super) fn trim(schema: &mut Tree<'_>) -> Vec<String> {
     let mut removed = Vec::new();
     trim_inside(schema, &mut removed, 0);

@@ -9,13 +9,13 @@ use super::*;
 
 const LIMITS: Limits = Limits::client();
 
-/// The faults of a schema as it is.
+/// Returns the faults of a schema that is left unchanged.
 fn check(schema: &Value, subset: Subset) -> Result<Count, String> {
     let json = Json::from(schema);
     super::check(&Tree::parse(&json, &LIMITS).expect("within the limits"), subset)
 }
 
-/// The schema closed, and whether it had to be.
+/// Returns the closed schema, and whether it had to be closed.
 fn strict(schema: &Value, subset: Subset) -> Result<(Value, &'static str), String> {
     let json = Json::from(schema);
     let closed = Parsed::new(&json, &LIMITS).expect("within the limits").strict(subset)?;
@@ -23,7 +23,7 @@ fn strict(schema: &Value, subset: Subset) -> Result<(Value, &'static str), Strin
     Ok((closed.schema.value().clone(), how))
 }
 
-/// An object schema with one property, closed and required.
+/// Returns an object schema with one property, closed and required.
 fn with(property: Value) -> Value {
     json!({"type": "object", "properties": {"a": property}, "required": ["a"], "additionalProperties": false})
 }
@@ -235,7 +235,7 @@ fn references_that_double_at_each_step_cost_no_more_than_their_number() {
     definitions.insert("d200".to_owned(), json!({"type": "string"}));
     let mut schema = closed(json!({"a": {"$ref": "#/$defs/d150"}}));
     schema["$defs"] = Value::Object(definitions);
-    // Deeper than any schema should be, and found out at once.
+    // Deeper than any schema should be, which is noticed at once.
     assert_eq!(check(&schema, Subset::Plain), Err("the schema is more than 64 levels deep".to_owned()));
     schema["properties"]["a"] = json!({"$ref": "#/$defs/d180"});
     assert_eq!(check(&schema, Subset::Plain), Ok(Count { tools: 1, ..Count::default() }));

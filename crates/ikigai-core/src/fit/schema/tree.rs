@@ -1,7 +1,7 @@
-//! A schema as a tree whose leaves are the text they were written in.
+//! A schema as a tree whose leaves are the text in which they were written.
 //!
-//! Closing a schema must not change its numbers, its order or its duplicate names, so it is not read into numbers at
-//! all: a leaf is a slice of the schema's text.
+//! Closing a schema must not change its numbers, its order or its duplicate names, so they are not parsed at all: a
+//! leaf is a slice of the schema's text.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::json::end_of_string;
 use crate::json::text::unescape;
 use crate::{Error, Json, Limits};
 
-/// Deeper than this no provider takes a strict schema, and a walk stays clear of the end of the stack.
+/// No provider accepts a deeper strict schema, and a walk of this depth does not exhaust the stack.
 const DEEPEST: usize = 128;
 
 /// A JSON value.
@@ -17,14 +17,14 @@ const DEEPEST: usize = 128;
 pub(crate) enum Tree<'a> {
     Object(Vec<Entry<'a>>),
     Array(Vec<Tree<'a>>),
-    /// Anything else, as it was written.
+    /// Anything else, as written.
     Leaf(&'a str),
 }
 
 /// A member of an object.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Entry<'a> {
-    /// As it was written, with its quotes.
+    /// The name as written, with its quotes.
     raw: &'a str,
     pub(crate) name: Cow<'a, str>,
     pub(crate) value: Tree<'a>,
@@ -33,7 +33,7 @@ pub(crate) struct Entry<'a> {
 /// Why a schema was not read.
 #[derive(Debug)]
 pub(crate) enum Unread {
-    /// It is too deep to be rewritten; it can go as it is.
+    /// It is too deep to be rewritten, but can be sent unchanged.
     Deep,
     /// A limit was reached.
     Limit(Error),
@@ -60,7 +60,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The text of a JSON string.
+    /// Returns the text of a JSON string.
     pub(crate) fn as_str(&self) -> Option<Cow<'a, str>> {
         match self {
             Tree::Leaf(text) => unescape(text),
@@ -68,7 +68,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The value of a name; the last one if the name stands twice. Linear: for a few known names only.
+    /// Returns the value of a name; the last one if the name appears twice. Linear: for a few known names only.
     pub(crate) fn get(&self, name: &str) -> Option<&Tree<'a>> {
         self.as_object()?.iter().rev().find(|entry| entry.name == name).map(|entry| &entry.value)
     }
@@ -77,18 +77,18 @@ impl<'a> Tree<'a> {
         *self == Tree::Leaf("false")
     }
 
-    /// Whether this is a text, or a list with a text in it, that says so.
+    /// Returns whether this is the given word, or a list that contains it.
     pub(crate) fn says(&self, word: &str) -> bool {
         let is_word = |tree: &Tree<'_>| tree.as_str().is_some_and(|text| text == word);
         is_word(self) || self.as_array().is_some_and(|items| items.iter().any(is_word))
     }
 
-    /// Whether the schema's `type` says so, alone or among others.
+    /// Returns whether the schema's `type` is or includes this word.
     pub(crate) fn has_type(&self, word: &str) -> bool {
         self.get("type").is_some_and(|kind| kind.says(word))
     }
 
-    /// Adds a member, unless there is one of that name.
+    /// Adds a member, unless there already is one of that name.
     pub(crate) fn add(&mut self, raw: &'static str, value: Tree<'a>) {
         let name = raw.trim_matches('"');
         if self.get(name).is_none()
@@ -98,7 +98,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Adds a member before all others.
+    /// Inserts a member before all others.
     pub(crate) fn lead(&mut self, raw: &'static str, value: Tree<'a>) {
         if let Tree::Object(entries) = self {
             entries.insert(0, Entry { raw, name: Cow::Borrowed(raw.trim_matches('"')), value });
@@ -145,7 +145,7 @@ impl<'a> Tree<'a> {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// Nodes that may still come.
+    /// The number of nodes left.
     left: usize,
     limits: &'a Limits,
 }
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// The first byte of the next part, past a comma or a colon.
+    /// Returns the first byte of the next part, skipping a comma or a colon.
     fn next_part(&mut self) -> Option<u8> {
         if let Some(b',' | b':') = self.peek() {
             self.at += 1;
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
         self.peek()
     }
 
-    /// A string with its quotes.
+    /// Reads a string, including its quotes.
     fn string(&mut self) -> &'a str {
         let start = self.at;
         self.at = end_of_string(self.text.as_bytes(), start + 1);

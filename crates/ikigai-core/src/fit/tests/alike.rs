@@ -1,4 +1,4 @@
-//! The same request to the same model gives the same losses in every dialect that can express it.
+//! The same request to the same model has the same losses in every dialect that can express it.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -100,13 +100,13 @@ fn requests() -> impl Strategy<Value = Request> {
     )
 }
 
-/// What a model or a conflict costs is the same in every dialect, unless the dialect cannot express the thing at all.
+/// The cost of a model or a conflict is the same in every dialect, unless the dialect cannot express the thing at all.
 fn is_about_the_model(loss: &Loss) -> bool {
     let by_model = matches!(
         loss.code,
         LossCode::RefusedByModel | LossCode::Discouraged | LossCode::ForeignState | LossCode::ForeignContent
     );
-    // How much a model is asked to think goes by other words in each dialect.
+    // Each dialect expresses in its own way how much a model should think.
     by_model && !(loss.place.starts_with("thinking") || loss.what == "max_output_tokens")
 }
 
@@ -127,14 +127,14 @@ proptest! {
                     let cannot = two.losses.iter().any(|cannot| {
                         cannot.place == loss.place && cannot.code == LossCode::NotInDialect
                     });
-                    // The choice gives way to thinking that is off in the other dialect for another reason.
+                    // The choice is moot if thinking is off in the other dialect for another reason.
                     let moot = loss.what == "tool_choice" && !two.thinking.thinks;
-                    // Only one of them has to ask for the form of the answer in the system prompt.
+                    // Only one of them has to ask for the output format in the system prompt.
                     let unasked = loss.place == "system" && request.output_format.is_some();
                     prop_assert!(same || cannot || moot || unasked, "{dialect}, not {other}: {loss}\n{:#?}", two.losses);
                 }
             }
-            // Losses are told once, and all have a code.
+            // Losses are reported once, and all have a code.
             for (index, loss) in one.losses.iter().enumerate() {
                 prop_assert!(loss.code != LossCode::Other, "{loss}");
                 prop_assert!(!one.losses[..index].contains(loss), "twice: {loss}");

@@ -1,4 +1,4 @@
-//! The system prompt, the messages, and the state in them.
+//! The system prompt, the messages, and their state.
 
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::*;
 use crate::provider::{ReasoningField, ReplayReasoning};
 use crate::{Level, Text, ThinkingBlock, ToolCall, ToolResult};
 
-/// The conversation in short: role and texts.
+/// Returns a summary of the conversation: roles and texts.
 fn said(fitted: &Fitted<'_>) -> Vec<String> {
     let text = |block: &FittedBlock<'_>| match block.block.as_ref() {
         Block::Text(text) => text.text.clone(),
@@ -83,7 +83,7 @@ fn system_messages_go_where_they_are_taken() {
     let (lines, losses) = told(Dialect::Gemini);
     assert_eq!((&lines[2], &lines[4]), (&reminder("Then."), &reminder("Last.")));
     assert_eq!(losses, ["NotInDialect messages[2]", "NotInDialect messages[4]"]);
-    // A model that takes none, in every dialect alike.
+    // A model that accepts none, in all dialects.
     let request = Request { model: "claude-sonnet-4-5".into(), ..request };
     for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses] {
         with(&request, dialect, &Quirks::NONE, |fitted| {
@@ -141,7 +141,7 @@ fn state_goes_back_to_who_issued_it_and_to_nobody_else() {
             with(request, dialect, &Quirks::NONE, |fitted| (fitted.messages[1].content.len() == 2, all(fitted)))
         };
         let lost = || (false, vec!["ForeignState messages[1].content[0]".to_owned()]);
-        // The issuer, a dated id of the same model, and nobody known.
+        // From the issuer, from a dated id of the same model, and without a known issuer.
         for own in
             [by(message(), "p", "claude-sonnet-4-5"), by(message(), "p", "claude-sonnet-4-5-20250929"), message()]
         {
@@ -240,9 +240,9 @@ fn thinking_is_off_in_a_tool_turn_that_another_model_began() {
     let lost = vec!["ForeignState messages[1].content[0]".to_owned(), "Conflict thinking".to_owned()];
     assert_eq!(seen(&foreign, Dialect::Anthropic), (false, lost.clone()));
     assert!(seen(&foreign, Dialect::OpenaiChat).0, "only budgets demand it");
-    // What the user says behind the results stands in the same message on the wire.
+    // The user's words after the results are in the same message on the wire.
     assert_eq!(seen(&foreign.clone().user("Well?"), Dialect::Anthropic), (false, lost.clone()));
-    // Also in a request that goes out as it came.
+    // Also in a request that is sent as received.
     let mut came = foreign;
     came.provider_data.set_part(Dialect::Anthropic, Part::Shape, "model", "claude-sonnet-4-5");
     with(&came, Dialect::Anthropic, &Quirks::NONE, |fitted| {

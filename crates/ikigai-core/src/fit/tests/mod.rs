@@ -1,4 +1,4 @@
-//! What becomes of requests on the way to a model, in every dialect.
+//! How requests are adapted to a model, in every dialect.
 
 mod alike;
 mod conversation;
@@ -12,13 +12,13 @@ use crate::{LossCode, Severity, Tool};
 
 pub(super) const LIMITS: Limits = Limits::client();
 
-/// What a test wants to know of a fitted request.
+/// Calls `see` with a fitted request.
 pub(super) fn with<T>(request: &Request, dialect: Dialect, quirks: &Quirks, see: impl FnOnce(&Fitted<'_>) -> T) -> T {
     let target = Target { provider: "p", quirks, rules: rules_for(&request.model), facts: None };
     see(&fit(request, &target, dialect, &LIMITS).expect("it can be fitted"))
 }
 
-/// The losses that say something about one field: how bad, why, where.
+/// Returns the losses for one field: severity, code, place.
 pub(super) fn losses(request: &Request, dialect: Dialect, what: &str) -> Vec<(Severity, LossCode, String)> {
     with(request, dialect, &Quirks::NONE, |fitted| {
         let about = fitted.losses.iter().filter(|loss| loss.what == what);
@@ -26,7 +26,7 @@ pub(super) fn losses(request: &Request, dialect: Dialect, what: &str) -> Vec<(Se
     })
 }
 
-/// All losses, in short.
+/// Returns all losses in short form.
 pub(super) fn all(fitted: &Fitted<'_>) -> Vec<String> {
     let mark = |loss: &Loss| if loss.severity == Severity::Info { "info " } else { "" };
     fitted.losses.iter().map(|loss| format!("{}{:?} {}", mark(loss), loss.code, loss.place)).collect()

@@ -29,7 +29,7 @@ fn output_limits_are_brought_into_range() {
     }
     assert_eq!(limit("some-model", Some(15), Dialect::OpenaiResponses), (Some(16), out()));
     assert_eq!(limit("some-model", Some(15), Dialect::OpenaiChat), (Some(15), vec![]));
-    // A limit is required there, so that a default is chosen.
+    // A limit is required here, so a default is chosen.
     for (asked, losses) in [(None, vec![]), (Some(-1), vec![]), (Some(0), out()), (Some(-7), out())] {
         assert_eq!(limit("some-model", asked, Dialect::Anthropic), (Some(8192), losses.clone()));
         assert_eq!(limit("claude-sonnet-4-5", asked, Dialect::Anthropic), (Some(21_333), losses));
@@ -191,8 +191,8 @@ fn foreign_fields_are_named_once_for_each_place() {
     assert_eq!(whys(Dialect::Gemini), ["provider_data: only openai-chat knows logit_bias; left out"]);
 }
 
-/// What clients send although it says nothing: LangChain and the OpenAI Agents SDK (empty lists), LiteLLM (`n`), the SDKs of Anthropic
-/// (`is_error`, `eager_input_streaming`).
+/// Fields that clients send although they have no effect: LangChain and the OpenAI Agents SDK (empty lists), LiteLLM
+/// (`n`), Anthropic's SDKs (`is_error`, `eager_input_streaming`).
 #[test]
 fn fields_that_say_nothing_are_no_loss() {
     let mut request = Request::new("some-model").user("Hello");
@@ -271,7 +271,7 @@ fn what_both_of_openais_apis_know_goes_from_one_to_the_other() {
     assert_eq!(json["input"][0]["content"][0]["detail"], "high");
     let said: Vec<&str> = sent.losses.iter().map(|loss| loss.why.as_str()).collect();
     assert_eq!(said, ["only openai-chat knows logit_bias; left out"]);
-    // What stands there already stays, and the other is a loss.
+    // An existing field stays, and the other is a loss.
     let mut both = request.clone();
     both.provider_data.set_part(Dialect::OpenaiResponses, Part::Extra, "service_tier", "default");
     let sent = Dialect::OpenaiResponses.encode_request(&both, &target, &LIMITS).unwrap();

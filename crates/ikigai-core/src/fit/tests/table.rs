@@ -1,11 +1,11 @@
-//! Model by parameter: what is sent, and what it costs. One row holds for every dialect that can say it.
+//! Model by parameter: what is sent, and what is lost. One row applies to every dialect that can express it.
 
 use pretty_assertions::assert_eq;
 
 use super::*;
 use crate::Level;
 
-/// Everything at once, with and without a wish to think.
+/// Returns a request with everything at once, with and without thinking.
 fn asked(model: &str, thinking: Option<Level>) -> Request {
     let mut request = Request::new(model).user("Hello");
     request.temperature = Some(0.5);
@@ -18,8 +18,8 @@ fn asked(model: &str, thinking: Option<Level>) -> Request {
     request
 }
 
-/// `temperature top_p top_k frequency presence stop`: the value's name if it is sent, `-` for a loss, `~` where an info
-/// says that it costs nothing, `!` where it is sent with a warning, `.` where the dialect has no such parameter.
+/// Returns `temperature top_p top_k frequency presence stop`: the value's name if it is sent, `-` for a loss, `~` for
+/// an info that it costs nothing, `!` if it is sent with a warning, `.` if the dialect has no such parameter.
 fn row(model: &str, thinking: Option<Level>, dialect: Dialect) -> String {
     let request = asked(model, thinking);
     with(&request, dialect, &Quirks::NONE, |fitted| {
@@ -55,14 +55,14 @@ fn every_model_gets_the_parameters_that_it_takes() {
         ("some-model", None, ALL),
         ("gpt-4o", None, ALL),
         ("claude-3-5-haiku", None, ALL),
-        // Temperature or top_p.
+        // Either temperature or top_p.
         ("claude-sonnet-4-5", None, "temperature - top_k frequency_penalty presence_penalty stop"),
         ("claude-sonnet-4-5", Some(Level::Low), NONE),
         // Not while it thinks.
         ("claude-sonnet-4-0", None, ALL),
         ("claude-sonnet-4-0", Some(Level::Low), NONE),
         ("claude-opus-4-8", None, NONE),
-        // Reasoning models, and those that can be without.
+        // Reasoning models, and those that can turn it off.
         ("o3", None, "- - - - ~ -"),
         ("gpt-5.1", None, "temperature top_p top_k frequency_penalty presence_penalty -"),
         ("gpt-5.1", Some(Level::Low), "- - - - ~ -"),
@@ -85,8 +85,8 @@ fn every_model_gets_the_parameters_that_it_takes() {
     }
 }
 
-/// What the tests of single rules ask of a dialect, said once: the greatest temperature, blanks at the end of a prefill,
-/// thinking that goes back as text, tools that the model is held to, JSON without a schema.
+/// The facts about each dialect on which the tests of single rules depend: the maximum temperature, blanks at the end
+/// of a prefill, thinking that goes back as text, strict tools, JSON without a schema.
 #[test]
 fn what_each_dialect_can_express() {
     for dialect in Dialect::PROVIDERS {

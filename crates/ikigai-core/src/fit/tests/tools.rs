@@ -1,4 +1,4 @@
-//! Tools, the choice among them, and the form of the answer.
+//! Tools, the tool choice, and the output format.
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn tool(schema: Value) -> Tool {
     Tool::new("f", "").parameters(schema)
 }
 
-/// Each function as it is sent: `name strict schema`.
+/// Returns each function as it is sent: `name strict schema`.
 fn functions(fitted: &Fitted<'_>) -> Vec<String> {
     let sent = fitted.tools.iter().map(|tool| match tool {
         FittedTool::Function { name, parameters, strict, .. } => format!("{name} {strict:?} {}", parameters.text()),
@@ -64,7 +64,7 @@ fn a_schema_that_cannot_be_strict_goes_without() {
     }
     assert_eq!(sent(&optional, "some-model", Dialect::Anthropic), (Some(true), false, vec![]), "closed");
     assert_eq!(sent(&bounded, "some-model", Dialect::Anthropic), (Some(false), true, lost()));
-    // A model that does not know strict tools; the server of one dialect would try all the same.
+    // A model that does not support strict tools; the server of one dialect would apply them anyway.
     let refused = || vec!["info RefusedByModel tools[0].strict".to_owned()];
     assert_eq!(sent(&open(), "claude-sonnet-4-0", Dialect::Anthropic), (None, true, refused()));
     assert_eq!(sent(&open(), "claude-sonnet-4-0", Dialect::OpenaiChat), (None, true, refused()));
@@ -177,7 +177,7 @@ fn a_forced_tool_beats_thinking_unless_the_model_always_thinks() {
         let (choice, thinks, _, lost) = sent(&always, dialect);
         assert_eq!((choice, thinks), (Some(ToolChoice::Auto), true), "{dialect}");
         assert_eq!(lost, ["RefusedByModel tool_choice"], "{dialect}");
-        // Nobody asked for its thinking, so that it is no loss.
+        // Thinking was not requested, so it is not a loss.
         let unasked = Request { model: "deepseek-v4".into(), ..request.clone() };
         let (choice, thinks, _, lost) = sent(&unasked, dialect);
         assert_eq!((choice, thinks), (Some(ToolChoice::Required), false), "{dialect}");

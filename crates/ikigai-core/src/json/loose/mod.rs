@@ -1,8 +1,8 @@
 //! Wire structs for JSON that may have any form.
 //!
-//! The servers of one family differ in small things: a text where others have a list, `null`, an empty list, a number
-//! in quotation marks. A loose struct takes the values that fit its fields. Everything else stays in `rest` as it was
-//! written, so nothing is refused and nothing is lost. Values are read straight into their places, in one pass.
+//! The servers of one family differ in small things: a string where others have a list, `null`, an empty list, a number
+//! in quotation marks. A loose struct accepts the values that fit its fields. Everything else stays in `rest` as it was
+//! written, so nothing is refused and nothing is lost. Values are read directly into their places, in one pass.
 
 mod values;
 
@@ -19,10 +19,10 @@ use super::{Fields, reader};
 
 pub(crate) use values::{Item, Words};
 
-/// A value that did not fit its place, as it was written; `None` if it did.
+/// A value that did not fit its place, as written; `None` if it did.
 pub(crate) type Odd<'a> = Option<Cow<'a, RawValue>>;
 
-/// A place that is filled from any JSON value. What does not fit is given back and changes nothing.
+/// A place that can be filled from any JSON value. A value that does not fit is returned and changes nothing.
 pub(crate) trait Loose<'de>: Sized {
     fn string(&mut self, text: Cow<'de, str>) -> Odd<'de> {
         Some(raw(&text))
@@ -49,32 +49,32 @@ pub(crate) trait Loose<'de>: Sized {
         deserializer.deserialize_any(Fill(self))
     }
 
-    /// Whether nothing was found that fits.
+    /// Returns whether no fitting value was found.
     fn is_absent(&self) -> bool;
 
-    /// Everything that is still here, to be kept: what was not taken out, and the rest.
+    /// Returns everything that is still here, to be kept: values that were not taken out, and the rest.
     fn leftovers(self) -> Fields {
         Fields::default()
     }
 }
 
-/// Reads a document into a loose struct; gives it back if it is not an object.
+/// Reads a document into a loose struct; returns the document if it is not an object.
 pub(crate) fn read<'a, T: Loose<'a> + Default>(text: &'a str, into: &mut T) -> Result<Odd<'a>, serde_json::Error> {
     reader::read_seed(Fill(into), text, usize::MAX).map_err(|refused| refused.explain(text))
 }
 
-/// Reads raw text as a loose value; `None` if it has another form.
+/// Reads raw text as a loose value; `None` if it has a different form.
 pub(crate) fn read_raw<'a, T: Loose<'a> + Default>(raw: &'a RawValue) -> Option<T> {
     let mut into = T::default();
     matches!(read(raw.get(), &mut into), Ok(None)).then_some(into)
 }
 
-/// Raw text of something that has a JSON form.
+/// Returns the raw text of something that has a JSON form.
 pub(crate) fn raw<T: Serialize + ?Sized>(value: &T) -> Cow<'static, RawValue> {
     Cow::Owned(super::raw_of(&value))
 }
 
-/// The raw text of an object, its values untouched.
+/// Returns the raw text of an object, with its values unchanged.
 #[inline(never)]
 pub(crate) fn raw_object<'de, A: MapAccess<'de>>(mut map: A) -> Result<Cow<'de, RawValue>, A::Error> {
     let mut fields = Rest::new();
@@ -102,7 +102,7 @@ impl Serialize for Pairs<'_, '_> {
     }
 }
 
-/// The place that is filled.
+/// The place to fill.
 pub(crate) struct Fill<'p, T>(pub(crate) &'p mut T);
 
 impl<'de, T: Loose<'de>> DeserializeSeed<'de> for Fill<'_, T> {
@@ -161,12 +161,12 @@ impl<'de, T: Loose<'de>> Visitor<'de> for Fill<'_, T> {
     }
 }
 
-/// The next key of a map.
+/// Returns the next key of a map.
 pub(crate) fn key<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Cow<'de, str>>, A::Error> {
     Ok(map.next_key::<Text<'de>>()?.map(|key| key.0))
 }
 
-/// Writes a wire struct that takes any JSON object: fields that fit are taken, the others stay in `rest`.
+/// Defines a wire struct that accepts any JSON object: fitting fields are taken, the others stay in `rest`.
 ///
 /// ```text
 /// loose! {
@@ -178,8 +178,8 @@ pub(crate) fn key<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Cow<'de,
 /// }
 /// ```
 ///
-/// A field that stands twice is an error. Written are the fields that are there, in the struct's order, and then `rest`
-/// without those.
+/// A field that appears twice is an error. Writing outputs the fields that are present, in the struct's order, and then
+/// `rest` without those.
 macro_rules! loose {
     ($(
         $(#[$meta:meta])*
@@ -191,7 +191,7 @@ macro_rules! loose {
         #[derive(Debug, Clone, Default)]
         $vis struct $name<$lt> {
             $( $(#[$about])* $vis $field: $kind, )*
-            /// The other fields, and those whose values have another form.
+            /// The other fields, and those whose values have a different form.
             $vis rest: $crate::json::wire::Rest<$lt>,
         }
 

@@ -1,4 +1,4 @@
-//! Values that fill a place loosely: texts, numbers, flags, objects and lists of them.
+//! Values that fill a place loosely: strings, numbers, flags, objects and lists of them.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ impl<'a> Loose<'a> for Option<Text<'a>> {
     }
 }
 
-/// A text that says something: an empty one does not fit.
+/// A non-empty string; an empty one does not fit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Words<'a>(pub(crate) Option<Text<'a>>);
 
@@ -97,7 +97,7 @@ impl<'a, T: Loose<'a> + Default> Loose<'a> for Option<Box<T>> {
     }
 }
 
-/// An item of a list: an object of the expected kind, or anything else as it was written.
+/// An item of a list: an object of the expected kind, or anything else as written.
 #[derive(Debug, Clone)]
 pub(crate) enum Item<'a, T> {
     Fits(T),
@@ -133,7 +133,7 @@ impl<T: Serialize> Serialize for Item<'_, T> {
     }
 }
 
-/// A list with something in it: an empty one does not fit.
+/// A non-empty list; an empty one does not fit.
 impl<'a, T: Loose<'a> + Default> Loose<'a> for Vec<Item<'a, T>> {
     fn list<A: SeqAccess<'a>>(&mut self, mut list: A) -> Result<Odd<'a>, A::Error> {
         loop {
@@ -152,7 +152,7 @@ impl<'a, T: Loose<'a> + Default> Loose<'a> for Vec<Item<'a, T>> {
     }
 }
 
-/// A list of anything, with something in it.
+/// A non-empty list of anything.
 impl<'a> Loose<'a> for Vec<Raw<'a>> {
     fn list<A: SeqAccess<'a>>(&mut self, mut list: A) -> Result<Odd<'a>, A::Error> {
         while let Some(item) = list.next_element::<&'a RawValue>()? {

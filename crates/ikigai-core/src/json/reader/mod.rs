@@ -1,9 +1,9 @@
 //! Reads JSON text into wire structs.
 //!
-//! It reads what serde_json reads, to the same values, and is quicker where wire documents are large: long texts with
-//! escapes are read once and copied once, and how deep a document is nested is checked on the way. It tells what does not
-//! fit in the words of serde_json and at the same place. Only what is not JSON at all is handed to serde_json to be told of:
-//! to hand it the typed reading as well would mean to compile every wire struct twice.
+//! It reads what serde_json reads, to the same values, and is faster where wire documents are large: long strings with
+//! escapes are read once and copied once, and nesting is checked while reading. It reports a value that does not fit in
+//! the words of serde_json and at the same place. Only text that is not JSON at all is passed to serde_json for the
+//! report: passing it the typed reading as well would mean compiling every wire struct twice.
 
 mod refused;
 mod tagged;
@@ -23,7 +23,7 @@ use super::text_or_raw::TEXT_OR_RAW;
 pub(super) use refused::{Refused, not_utf8};
 use walk::{Numeral, Reader};
 
-/// How deep structs and values may be nested, as in serde_json: reading those takes stack. Raw text takes none.
+/// The maximum nesting of structs and values, as in serde_json: reading those takes stack. Raw text takes none.
 const TYPED_LEVELS: usize = 128;
 
 /// Reads a document that is nested at most `most` levels deep.
@@ -31,7 +31,7 @@ pub(super) fn read<'de, T: Deserialize<'de>>(text: &'de str, most: usize) -> Res
     read_seed(PhantomData, text, most)
 }
 
-/// As [`read`], but a seed says what is read and where it goes.
+/// Like [`read`], but a seed determines what is read and where it goes.
 pub(super) fn read_seed<'de, S: DeserializeSeed<'de>>(
     seed: S,
     text: &'de str,
@@ -63,7 +63,7 @@ impl<'de> Reader<'de> {
     }
 }
 
-/// Methods that do the same as another.
+/// Methods that do the same as another one.
 macro_rules! same {
     ($($same:ident: $($method:ident)*;)*) => {$($(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
@@ -142,7 +142,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         }
     }
 
-    /// Any number: what is too large for its place is the visitor's to tell.
+    /// Reads any number: the visitor reports one that is too large for its place.
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
         if !matches!(self.peek()?, b'-' | b'0'..=b'9') {
             return Err(self.unfit(&visitor));
@@ -238,7 +238,7 @@ struct Inside<'a, 'de> {
 }
 
 impl Inside<'_, '_> {
-    /// Goes to the next entry, if there is one.
+    /// Moves to the next entry, if there is one.
     fn has_next(&mut self) -> Result<bool, Refused> {
         let byte = self.reader.peek()?;
         if byte == self.end {
@@ -279,7 +279,7 @@ impl<'de> MapAccess<'de> for Inside<'_, 'de> {
     }
 }
 
-/// How raw text is handed over: the way serde_json's own deserializer does.
+/// Passes on raw text in the same way as serde_json's own deserializer.
 struct RawText<'de>(&'de str);
 
 impl<'de> MapAccess<'de> for RawText<'de> {
@@ -294,12 +294,12 @@ impl<'de> MapAccess<'de> for RawText<'de> {
     }
 }
 
-/// The raw value of text that is known to be JSON.
+/// Returns the raw value of text that is known to be JSON.
 pub(super) fn known(json: String) -> Box<RawValue> {
     Box::<RawValue>::deserialize(Known(json)).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-/// Text that is known to be JSON, to be made a raw value.
+/// Text that is known to be JSON, to be turned into a raw value.
 struct Known(String);
 
 impl<'de> Deserializer<'de> for Known {

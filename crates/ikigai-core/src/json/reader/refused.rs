@@ -1,4 +1,4 @@
-//! Why a text cannot be read, and where.
+//! Reports why a text cannot be read, and where.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::de::{Error as _, Expected, IgnoredAny, Unexpected};
 use super::walk::{Numeral, Reader};
 
 impl Reader<'_> {
-    /// The next value has another form than its place.
+    /// Reports that the next value does not have the form that its place requires.
     #[cold]
     pub(super) fn unfit(&mut self, expected: &dyn Expected) -> Refused {
         match self.next_form(expected) {
@@ -23,7 +23,7 @@ impl Reader<'_> {
                 self.at += 1;
                 is(Unexpected::Str(&self.string()?))
             }
-            // serde_json stops in front of these.
+            // serde_json stops before these.
             b'{' => is(Unexpected::Map),
             b'[' => is(Unexpected::Seq),
             b't' => {
@@ -48,7 +48,7 @@ impl Reader<'_> {
     }
 }
 
-/// A text cannot be read.
+/// The error that a text cannot be read.
 #[derive(Debug)]
 pub(in crate::json) struct Refused(Option<Box<Fault>>);
 
@@ -61,7 +61,7 @@ struct Fault {
 }
 
 impl Refused {
-    /// It is not JSON, or goes beyond a limit.
+    /// It is not JSON, or exceeds a limit.
     pub(super) const SYNTAX: Refused = Refused(None);
 
     #[cold]
@@ -74,7 +74,7 @@ impl Refused {
         Refused::new(fault.to_string())
     }
 
-    /// The place, unless it is known already.
+    /// Adds the place, unless it is already known.
     #[cold]
     pub(super) fn at(mut self, at: usize) -> Self {
         if let Some(fault) = &mut self.0 {
@@ -83,35 +83,35 @@ impl Refused {
         self
     }
 
-    /// The place where the inside of an object or list, which begins at `begin`, was refused as a whole.
+    /// Adds the place where the inside of an object or list, which begins at `begin`, was refused as a whole.
     #[cold]
     pub(super) fn inside(self, reader: &mut Reader<'_>, begin: usize, end: u8) -> Self {
         let is_untouched = reader.at == begin;
         match reader.peek() {
-            // As serde_json does, which looks for the end all the same.
+            // Like serde_json, which looks for the end anyway.
             Ok(byte) if byte == end => self.at(reader.at + 1),
-            // Nobody looked inside.
+            // The inside was not read.
             _ if is_untouched => self.at(begin.saturating_sub(1)),
             _ => self.at(reader.at),
         }
     }
 
-    /// The fault as serde_json would have told it.
+    /// Returns the error that serde_json would have given.
     #[cold]
     pub(in crate::json) fn explain(self, text: &str) -> serde_json::Error {
         if let Some(Fault { said, at }) = self.0.map(|fault| *fault) {
             let before = text.as_bytes().get(..at.unwrap_or(text.len())).unwrap_or(text.as_bytes());
             let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
             let column = before.iter().rev().take_while(|byte| **byte != b'\n').count();
-            // It takes the place out of the words again.
+            // serde_json extracts the place from the message again.
             return serde_json::Error::custom(format!("{said} at line {line} column {column}"));
         }
         let place = |fault: &serde_json::Error| (fault.line(), fault.column());
         let not_json = serde_json::from_str::<IgnoredAny>(text).err();
-        // Also half a surrogate pair, a number that is too large, too many levels: faults in a value that is looked into.
+        // Also finds half a surrogate pair, a number that is too large, or too many levels: faults in a parsed value.
         let not_readable = serde_json::from_str::<serde_json::Value>(text).err();
         match (not_json, not_readable) {
-            // The same fault, in better words.
+            // The same fault, better described.
             (Some(fault), Some(told)) if place(&fault) == place(&told) => told,
             (Some(fault), _) | (None, Some(fault)) => fault,
             (None, None) => serde_json::Error::custom("the JSON cannot be read"),
@@ -119,7 +119,7 @@ impl Refused {
     }
 }
 
-/// The fault of a text that is not UTF-8, unless it is broken before that place.
+/// Returns the error for a text that is not UTF-8, unless it is broken before that place.
 #[cold]
 pub(in crate::json) fn not_utf8(bytes: &[u8]) -> serde_json::Error {
     let valid = bytes.utf8_chunks().next().map(|chunk| chunk.valid()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What wire structs do not have and other types do: variants with something in them, and keys that are no texts.
+//! Support for types other than wire structs: variants with content, and keys that are not strings.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use serde::forward_to_deserialize_any;
 
 use super::{Inside, Refused};
 
-/// A variant as an object with one entry: its name and what is in it.
+/// A variant as an object with one entry: its name and its content.
 pub(super) struct Variant<'a, 'de>(pub(super) Inside<'a, 'de>);
 
 impl<'a, 'de> EnumAccess<'de> for Variant<'a, 'de> {
@@ -44,7 +44,7 @@ impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
     }
 }
 
-/// A key. In JSON it is a text, whatever it stands for.
+/// A key. In JSON it is a string, whatever it represents.
 pub(super) struct Key<'de>(pub(super) Cow<'de, str>);
 
 macro_rules! number {

@@ -10,7 +10,7 @@ use crate::json::text_or_raw::TextOrRaw;
 
 const UNBOUNDED: usize = usize::MAX;
 
-/// What serde_json makes of it, as far as it does.
+/// What serde_json reads, if it can.
 fn expected<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     serde_json::from_str(text).ok()
 }
@@ -19,7 +19,7 @@ fn found<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     read(text, UNBOUNDED).ok()
 }
 
-/// Reads a text as each kind of thing that wire structs are made of, and compares.
+/// Reads a text as each kind of thing that wire structs consist of, and compares.
 fn compare(text: &str) {
     assert_eq!(found::<Value>(text), expected::<Value>(text), "as a value: {text}");
     let raw = |raw: Option<&RawValue>| raw.map(|raw| raw.get().to_owned());
@@ -122,14 +122,14 @@ fn reads_what_serde_json_reads_and_refuses_what_it_refuses() {
     for text in texts {
         compare(text);
     }
-    // Half a pair is text for nobody; as raw text it passes.
+    // Half a pair is not text; as raw text it passes.
     for half in ["\"\\ud83d\"", "\"\\ude00\\ud83d\"", "\"\\ud83d\\u0041\""] {
         assert!(found::<String>(half).is_none());
         assert_eq!(found::<&RawValue>(half).map(RawValue::get), Some(half));
     }
 }
 
-/// A struct as the derive makes it, with what wire structs do not have.
+/// A derived struct with features that wire structs do not have.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 struct Thing {
@@ -207,7 +207,7 @@ fn depth_is_bounded_in_structs_and_in_raw_text() {
     assert!(read::<Value>(&nested(127), UNBOUNDED).is_ok());
     assert!(read::<Value>(&nested(1_000_000), UNBOUNDED).is_err());
     assert!(read::<&RawValue>(&nested(1_000_000), UNBOUNDED).is_ok());
-    // Levels beside each other do not add up.
+    // Levels next to each other do not add up.
     assert!(read::<&RawValue>("[[],[[]],{\"a\":[]}]", 3).is_ok());
 }
 
@@ -218,7 +218,7 @@ fn known_json_becomes_a_raw_value_as_it_is() {
     }
 }
 
-/// JSON, and text that is nearly JSON.
+/// JSON, and text that is almost JSON.
 fn texts() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         any::<String>().prop_map(|text| serde_json::to_string(&text).unwrap()),

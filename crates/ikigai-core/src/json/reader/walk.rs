@@ -1,27 +1,27 @@
-//! Walks through JSON text: over blanks, words and numbers, over strings and whole values.
+//! Walks through JSON text: over blanks, keywords and numbers, over strings and whole values.
 
 use std::borrow::Cow;
 
 use super::super::text::{add_escape, next_special};
 use super::Refused;
 
-/// Texts with escapes are mostly shorter than this.
+/// Strings with escapes are usually shorter than this.
 const LONG: usize = 2048;
 
-/// A place in a JSON text, and what is around it.
+/// A place in a JSON text, with the state around it.
 pub(super) struct Reader<'de> {
     pub(super) text: &'de str,
     pub(super) at: usize,
-    /// How many objects and lists are being read around this place.
+    /// The number of objects and lists being read around this place.
     pub(super) level: usize,
     pub(super) most: usize,
-    /// What ends the objects and lists around this place that are passed over.
+    /// The closing brackets of the objects and lists around this place that are being skipped.
     open: Vec<u8>,
-    /// A text that is read is put together here.
+    /// A buffer for unescaping a string.
     unescaped: String,
 }
 
-/// A number, in the first of these forms that it has.
+/// A number, in the first of these forms that fits.
 pub(super) enum Numeral {
     Whole(u64),
     Negative(i64),
@@ -43,7 +43,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// The next byte that is no blank.
+    /// Returns the next byte that is not blank.
     pub(super) fn peek(&mut self) -> Result<u8, Refused> {
         match self.byte() {
             Some(byte) if byte > b' ' => Ok(byte),
@@ -70,7 +70,7 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
-    /// Goes to the next byte of a string that is not just text: a quotation mark, a backslash.
+    /// Moves to the next special byte of a string: a quotation mark or a backslash.
     fn next_special(&mut self) -> Result<u8, Refused> {
         self.at = next_special(self.text.as_bytes(), self.at);
         match self.byte() {
@@ -80,7 +80,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// Passes over a string whose quotation mark has been read.
+    /// Skips a string whose opening quotation mark has been read.
     fn skip_string(&mut self) -> Result<(), Refused> {
         while self.next_special()? == b'\\' {
             self.at += match self.text.as_bytes().get(self.at + 1) {
@@ -99,7 +99,7 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
-    /// The text of a string whose quotation mark has been read.
+    /// Returns the text of a string whose opening quotation mark has been read.
     pub(super) fn string(&mut self) -> Result<Cow<'de, str>, Refused> {
         let mut begin = self.at;
         if self.next_special()? == b'"' {
@@ -111,7 +111,7 @@ impl<'de> Reader<'de> {
         loop {
             self.unescaped.push_str(self.text.get(begin..self.at).ok_or(Refused::SYNTAX)?);
             match self.text.as_bytes().get(self.at + 1) {
-                // It stands for itself, and goes with the text behind it.
+                // It stands for itself, and is copied with the text after it.
                 Some(b'"' | b'\\') => {
                     begin = self.at + 1;
                     self.at += 2;
@@ -121,7 +121,7 @@ impl<'de> Reader<'de> {
                     self.at += 2;
                     begin = self.at;
                 }
-                // Half of a surrogate pair is no text, and would not come back as it was.
+                // Half of a surrogate pair is not text, and could not be written back unchanged.
                 _ => {
                     (begin, self.at) =
                         add_escape(&mut self.unescaped, self.text, self.at, None).ok_or(Refused::SYNTAX)?
@@ -143,7 +143,7 @@ impl<'de> Reader<'de> {
         if self.at > begin { Ok(()) } else { Err(Refused::SYNTAX) }
     }
 
-    /// Passes over a number.
+    /// Skips a number and returns it.
     pub(super) fn number(&mut self) -> Result<&'de str, Refused> {
         let begin = self.at;
         if self.byte() == Some(b'-') {
@@ -167,7 +167,7 @@ impl<'de> Reader<'de> {
         self.text.get(begin..self.at).ok_or(Refused::SYNTAX)
     }
 
-    /// `true` or `false`.
+    /// Reads `true` or `false`.
     #[inline(never)]
     pub(super) fn flag(&mut self) -> Result<bool, Refused> {
         let flag = self.byte() == Some(b't');
@@ -175,7 +175,7 @@ impl<'de> Reader<'de> {
         Ok(flag)
     }
 
-    /// A number as serde_json has it.
+    /// Reads a number as serde_json does.
     #[inline(never)]
     pub(super) fn numeral(&mut self) -> Result<Numeral, Refused> {
         let number: serde_json::Number = self.number()?.parse().map_err(|_| Refused::SYNTAX)?;
@@ -183,7 +183,7 @@ impl<'de> Reader<'de> {
         whole.or_else(|| number.as_f64().map(Numeral::Float)).ok_or(Refused::SYNTAX)
     }
 
-    /// A whole number that needs up to 128 bits; `None`, and nothing passed over, if there is another value.
+    /// Reads a whole number of up to 128 bits. Returns `None`, and skips nothing, for any other value.
     pub(super) fn large<N: std::str::FromStr>(&mut self) -> Result<Option<N>, Refused> {
         if !matches!(self.peek()?, b'-' | b'0'..=b'9') {
             return Ok(None);
@@ -196,14 +196,14 @@ impl<'de> Reader<'de> {
         Ok(number)
     }
 
-    /// Passes over a key and its colon.
+    /// Skips a key and its colon.
     fn skip_key(&mut self) -> Result<(), Refused> {
         self.expect(b'"')?;
         self.skip_string()?;
         self.expect(b':')
     }
 
-    /// Begins an object or list that is passed over; true if it is empty and has ended.
+    /// Begins an object or list that is being skipped. Returns whether it is empty and has ended.
     fn open(&mut self, end: u8) -> Result<bool, Refused> {
         self.at += 1;
         if self.level + self.open.len() >= self.most {
@@ -217,7 +217,7 @@ impl<'de> Reader<'de> {
         Ok(false)
     }
 
-    /// Passes over a value.
+    /// Skips a value.
     pub(super) fn skip_value(&mut self) -> Result<(), Refused> {
         let outside = self.open.len();
         loop {
@@ -242,7 +242,7 @@ impl<'de> Reader<'de> {
                 b'n' => self.word("null")?,
                 _ => drop(self.number()?),
             }
-            // A value has ended, and perhaps what is around it.
+            // A value has ended, and perhaps the object or list around it.
             while let Some(end) = self.open.get(outside..).and_then(<[u8]>::last).copied() {
                 match self.peek()? {
                     b',' => {
@@ -265,7 +265,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// The raw text of a value.
+    /// Returns the raw text of a value.
     pub(super) fn raw(&mut self) -> Result<&'de str, Refused> {
         self.peek()?;
         let begin = self.at;
