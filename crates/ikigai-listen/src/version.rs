@@ -20,7 +20,7 @@ pub(crate) enum Version {
 /// A connection whose first bytes have been read.
 ///
 /// They are returned by a read of their own. If the first read brings less than a head, hyper doubles its buffer, and
-/// then has room to go on reading while the request is held; otherwise it takes a second, larger buffer for that.
+/// then has room to go on reading while the request is held; otherwise it takes a second buffer, which is more.
 #[derive(Debug)]
 pub(crate) struct Begun<S> {
     stream: S,
