@@ -212,7 +212,7 @@ async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Resul
     entry.asked = Some(asked.model.clone());
     let plan = state.plan(&asked.model, call.endpoint.dialect)?;
     if asked.lacks_conversation {
-        // The decoder reports this, whichever model would answer. What it can read anyway goes on unchanged.
+        // The decoder reports this, whichever model would answer. What it can read anyway is forwarded unchanged.
         decode(&mut call, true).await?;
     }
     // State of another provider has to be removed before anyone gets the request.
@@ -304,7 +304,7 @@ async fn decode(call: &mut Call, keep: bool) -> Result<Decoded, Error> {
     Ok(decoded)
 }
 
-/// Runs work on this many bytes: here if they are few, otherwise on a thread where it holds up nobody.
+/// Runs work on this many bytes: here if they are few, otherwise on a thread where it holds up nothing else.
 pub(crate) async fn apart<T: Send + 'static>(
     bytes: usize,
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Speech: a tone that knows its words.
+//! Speech: a tone that contains its words.
 
 use ikigai_core::wire::WireError;
 use serde_json::Value;

@@ -157,7 +157,7 @@ async fn keep(store: Arc<dyn Store>, id: MessageId, mut coming: mpsc::Receiver<S
         // Counted from the start of the write: a slow one does not put off the next.
         deadline = Instant::now() + EVERY;
         match store.grow(id, batch).await {
-            // Another program took this one for dead. The whole answer will replace what it made of the parts.
+            // Another program took this one for dead. The whole answer will replace what it stored.
             Err(error) if error.kind() == ErrorKind::Settled => return Ok(()),
             outcome => outcome?,
         }

@@ -66,7 +66,7 @@ fn window(text: &str, found: &[Range<usize>]) -> Range<usize> {
             let end = forward(text, first.start, WIDTH - BEFORE);
             (found.iter().skip(at).take_while(|range| range.end <= end).count(), first.start)
         })
-        // The first of the best: `max_by_key` would give the last.
+        // The first of the best: `max_by_key` alone would give the last.
         .rev()
         .max_by_key(|(count, _)| *count);
     let anchor = best.map_or(0, |(_, start)| start);

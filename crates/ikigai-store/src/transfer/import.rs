@@ -48,7 +48,7 @@ pub async fn import(store: &dyn Store, from: &mut (dyn BufRead + Send)) -> Resul
             }
             ("conversation", true) => {
                 let line: ConversationLine = read(&text, number)?;
-                // The text is no longer needed while the messages are read.
+                // The text is not needed while the messages are read.
                 drop(text);
                 let at = number;
                 let record = record(line, from, &mut number)?;
