@@ -37,7 +37,7 @@ pub(crate) struct Call {
     /// The client, by the name of its key.
     pub(crate) client: String,
     pub(crate) memory: Memory,
-    /// Losses are errors for this request, whatever the configuration says.
+    /// Whether losses are errors for this request, whatever the configuration says.
     pub(crate) strict: bool,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Asked {
     lacks_conversation: bool,
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The request is wrong, or nothing can answer it.

@@ -1,4 +1,4 @@
-//! From the name that a client asks for to the models that answer.
+//! Finds the models that answer to the name that a client asks for.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};

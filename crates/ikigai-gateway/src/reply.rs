@@ -14,7 +14,7 @@ use crate::log::{Entry, Outcome, listed};
 pub(crate) type Out = Either<Full<Bytes>, Live>;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-/// The header that clients and proxies know a request's id by.
+/// The header in which clients and proxies expect a request's id.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const OWN_ID: HeaderName = HeaderName::from_static("x-ikigai-request-id");
 const LOSSES: HeaderName = HeaderName::from_static("x-ikigai-losses");

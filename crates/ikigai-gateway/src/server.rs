@@ -130,7 +130,7 @@ impl Gateway {
         reachable
     }
 
-    /// Switches to a new configuration. Requests in progress keep the old one; if the new one is unusable, all do.
+    /// Switches to a new configuration. Requests in progress keep the old one. An unusable one changes nothing.
     ///
     /// # Errors
     /// Returns an error if a setting differs that a running gateway cannot change, or the client cannot be set up.

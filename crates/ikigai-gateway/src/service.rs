@@ -1,4 +1,4 @@
-//! From a request to its answer.
+//! Answers requests: checks them, reads them, and passes them to what serves them.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -221,7 +221,7 @@ fn preflight() -> Response<Out> {
     response
 }
 
-/// Refuses pages that may not use an open gateway: they need no key, and browsers send some requests without a check.
+/// Refuses pages not allowed on an open gateway: they need no key, and browsers send some requests without a preflight.
 fn check_origin(state: &State, headers: &HeaderMap) -> Result<(), Error> {
     let origin = headers.get(http::header::ORIGIN).filter(|_| matches!(state.config.access, Access::Open));
     match origin {

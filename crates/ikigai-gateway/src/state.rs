@@ -14,7 +14,7 @@ use crate::plan::Plan;
 #[derive(Debug, Clone)]
 pub struct Setup {
     environment: Environment,
-    /// Connections outlive a configuration.
+    /// Shared by all configurations, so that connections outlive them.
     transport: Http,
     has_simulator: bool,
 }

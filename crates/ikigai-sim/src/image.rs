@@ -47,7 +47,7 @@ const SEEN: u64 = 323;
 const RATIOS: [(&str, (u32, u32)); 5] =
     [("1:1", (64, 64)), ("3:4", (48, 64)), ("4:3", (64, 48)), ("9:16", (36, 64)), ("16:9", (64, 36))];
 
-/// Draws from words.
+/// Draws from a prompt.
 pub(crate) fn draw(call: &Call) -> Answer {
     let known = [FIELDS, DRAWING].concat();
     answered(Wishes::of_json(call, &known).and_then(|wishes| openai(&wishes, "v1/images/generations")))

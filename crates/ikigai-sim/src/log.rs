@@ -13,7 +13,7 @@ use crate::service::Call;
 pub struct Received {
     /// Its number, counted from 1.
     pub number: u64,
-    /// `POST`.
+    /// The method, such as `POST`.
     pub method: String,
     /// The path with its query; a key in it is masked.
     pub path: String,

@@ -152,13 +152,13 @@ pub struct When {
     /// Text in the latest tool results, if they are not answered yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// The number of the request since the user last said something: 1 is the first, 2 the one with the first tool results.
+    /// The number of the request since the user last spoke: 1 is the first, 2 the one with the first tool results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<NonZeroUsize>,
     /// Text in the header `user-agent`, ignoring case: which program asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// A tool that is offered.
+    /// The name of a tool that is offered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// Headers and their values.

@@ -1,4 +1,4 @@
-//! From a request to its answer.
+//! Answers requests: checks them, reads them, and passes them to what serves them.
 
 use std::convert::Infallible;
 use std::sync::Arc;

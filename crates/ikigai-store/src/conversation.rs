@@ -16,7 +16,7 @@ pub struct Conversation {
     pub id: ConversationId,
     /// Its title: the one it was given, or else the first line of its first question.
     pub title: Option<String>,
-    /// When it began.
+    /// When it was created.
     pub created: Time,
     /// When a message was last added, changed or removed.
     pub updated: Time,

@@ -19,8 +19,8 @@ const WAITING: usize = 4096;
 
 /// An answer that is stored while it arrives, so that a program that is killed loses at most the last second of it.
 ///
-/// Push every event of the stream, then [`finish`](Recording::finish) with the whole answer, or [`cut`](Recording::cut) it.
-/// Without either, the answer stays [`Partial`](State::Partial), with everything that was pushed.
+/// Push every event of the stream, then [`finish`](Recording::finish) with the whole answer, or [`cut`](Recording::cut)
+/// it. Without either, the answer stays [`Partial`](State::Partial), with everything that was pushed.
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")]

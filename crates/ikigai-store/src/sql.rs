@@ -198,7 +198,7 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync + 'static {
     /// The file, or the address without the password.
     fn place(&self) -> &str;
 
-    /// Runs an operation that only reads, on one state of the database.
+    /// Runs an operation that only reads, on one snapshot of the database.
     fn read<O: Operation>(&self, operation: O) -> impl Future<Output = Result<O::Output>> + Send;
 
     /// Runs an operation that writes: all of it happens, or nothing.

@@ -60,7 +60,7 @@ pub struct Config {
     pub tls: Option<TlsFiles>,
     /// The origins whose pages may use the gateway; `*` allows any.
     pub origins: Vec<String>,
-    /// What is odd but not wrong, for the log.
+    /// Warnings for the log: settings that are odd but not wrong.
     pub warnings: Vec<String>,
 }
 

@@ -18,7 +18,7 @@ use crate::{ConversationId, State};
 /// The most problems that are reported.
 const MOST_PROBLEMS: usize = 20;
 
-/// Counts what there is.
+/// Counts everything in the database.
 #[derive(Debug)]
 pub(crate) struct Measure;
 

@@ -1,4 +1,4 @@
-//! From a URL to connections.
+//! Opens connections to the database that a URL names.
 
 use std::time::Duration;
 

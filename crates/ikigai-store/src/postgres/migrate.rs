@@ -21,7 +21,7 @@ pub(super) async fn migrate(client: &mut Client, steps: &[Migration]) -> Result<
     let begin = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
     let mut transaction = Transaction { inner: begin.start().await.map_err(statement)? };
     refuse_unfit(&mut transaction).await?;
-    // First without the lock: with a database that is up to date, no right to change it is needed.
+    // First without the lock: no right to change the database is needed if it is up to date.
     let mut found = version(&mut transaction).await?;
     if found < latest {
         transaction.advisory(MIGRATIONS).await?;

@@ -63,7 +63,7 @@ impl Postgres {
         let mut client = self.pool.get().await.map_err(fault::pool)?;
         let begin = client.build_transaction();
         let begin = match mode {
-            // One state of the database for all queries.
+            // One snapshot of the database for all queries.
             Mode::Read => begin.isolation_level(IsolationLevel::RepeatableRead).read_only(true),
             Mode::Write => begin.isolation_level(IsolationLevel::ReadCommitted),
         };

@@ -139,7 +139,7 @@ fn identify(connection: &Connection) -> Result<Found> {
     }
 }
 
-/// Creates the folder and an empty file, for their owner's eyes only.
+/// Creates the folder and an empty file, readable only by their owner.
 fn make(path: &Path) -> Result<()> {
     let refused =
         |what: &str, error: std::io::Error| Error::new(ErrorKind::Access, format!("{what}: {error}")).caused_by(error);
