@@ -1,6 +1,6 @@
 //! One streamed answer through one client, counted.
 //!
-//! Built once for each client, with that client's feature alone (see `run`):
+//! Built once for each client, with only that client's feature (see `run`):
 //!
 //! ```text
 //! ikigai-bench-clients serve DELTAS whole|pieces     a simulator whose answers have so many deltas; prints its address
@@ -37,7 +37,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Which API is spoken.
+/// The API to use.
 #[cfg_attr(feature = "serve", expect(dead_code, reason = "the simulator speaks all of them"))]
 #[derive(Debug, Clone, Copy)]
 enum Dialect {
@@ -46,7 +46,7 @@ enum Dialect {
     OpenaiResponses,
 }
 
-/// What came of an answer.
+/// What arrived of an answer.
 #[derive(Debug, Default)]
 struct Came {
     deltas: usize,
@@ -66,7 +66,7 @@ impl Came {
 fn main() -> Result<(), Failure> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    // One thread: what is counted is the work, not how it is spread.
+    // One thread: this measures the work, not how it is spread.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     match words.as_slice() {
         #[cfg(feature = "serve")]
@@ -91,7 +91,7 @@ fn main() -> Result<(), Failure> {
     }
 }
 
-/// The most memory that was resident, in KB.
+/// The peak resident memory, in KB.
 #[cfg(not(feature = "serve"))]
 fn peak_memory() -> Result<u64, Failure> {
     let status = std::fs::read_to_string("/proc/self/status")?;

@@ -1,4 +1,4 @@
-//! The simulator that all clients ask.
+//! The simulator for all clients.
 
 use std::io::{Read as _, Write as _};
 
@@ -6,13 +6,13 @@ use ikigai_sim::{Config, Script, Sim};
 
 use crate::Failure;
 
-/// What the simulator sends in one delta: twelve characters.
+/// The text that the simulator sends in one delta: twelve characters.
 const PIECE: &str = "some words, ";
 /// Every tenth one: JSON has to escape it.
 const LINE: &str = "some words.\\n";
 
-/// Serves answers of so many deltas until the input ends. `whole`: as one piece, the way they come when the client is
-/// slower than the network; otherwise every event is a piece of its own, the way they come from a model.
+/// Serves answers of this many deltas until the input ends. `whole`: in one piece, as they arrive if the client is
+/// slower than the network; otherwise each event is a separate piece, as they arrive from a model.
 pub(crate) async fn serve(deltas: usize, whole: bool) -> Result<(), Failure> {
     let text: String = (1..=deltas).map(|delta| if delta % 10 == 0 { LINE } else { PIECE }).collect();
     let mut config = Config::default();
@@ -21,7 +21,7 @@ pub(crate) async fn serve(deltas: usize, whole: bool) -> Result<(), Failure> {
     let sim = Sim::with(config).await?;
     println!("{}", sim.url());
     std::io::stdout().flush()?;
-    // The thread that waits for the end of the input keeps nobody from answering.
+    // The thread that waits for the end of the input does not hold up answers.
     let (over, ended) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());

@@ -1,4 +1,4 @@
-//! What the programs of the benchmark share: requests, answers, and connections.
+//! What the programs of the benchmark share: requests, answers and connections.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ pub const PACED: (usize, u64) = (50, 10);
 /// How many deltas a burst has.
 pub const BURST: usize = 100;
 
-/// A question in the form of Chat Completions, of about so many bytes. The model's name tells the provider how to answer.
+/// A Chat Completions request of about this many bytes. The model's name tells the provider how to answer.
 pub fn question(model: &str, bytes: usize, streams: bool) -> Bytes {
     let mut messages = vec![json!({"role": "system", "content": "You are helpful."})];
     let mut turn = 0;
@@ -31,7 +31,7 @@ pub fn question(model: &str, bytes: usize, streams: bool) -> Bytes {
     body.to_string().into()
 }
 
-/// A whole answer: of Messages if the path says so, or else of Chat Completions.
+/// A whole answer, of Messages if `is_messages` is set, otherwise of Chat Completions.
 pub fn answer(is_messages: bool) -> Bytes {
     let body = if is_messages {
         json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",

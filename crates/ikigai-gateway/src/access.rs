@@ -1,4 +1,4 @@
-//! Who may come in.
+//! Who may use the gateway.
 
 use std::borrow::Cow;
 
@@ -11,9 +11,9 @@ use crate::config::{Access, fingerprint};
 /// Headers that clients put their keys into.
 const HEADERS: [&str; 3] = ["x-api-key", "x-goog-api-key", "api-key"];
 
-/// The name of the client, from the key that it brings: in a header of any dialect, or in the query.
+/// The name of the client, from the key that it sends in a header of any dialect or in the query.
 ///
-/// A client may bring several, as those do that were given one key for each of two variables: any that is known counts.
+/// A client may send several keys, such as one from each of two variables: any known one counts.
 pub(crate) fn client<'a>(access: &'a Access, headers: &HeaderMap, query: Option<&str>) -> Result<&'a str, Error> {
     let keys = match access {
         Access::Open => return Ok("anybody"),
@@ -23,7 +23,7 @@ pub(crate) fn client<'a>(access: &'a Access, headers: &HeaderMap, query: Option<
     for key in brought_keys(headers, query) {
         brought = true;
         let fingerprint = fingerprint(&key);
-        // Fingerprints of what is not known tell nothing about the keys, however long comparing them takes.
+        // Comparing fingerprints in variable time is safe: they reveal nothing about the keys.
         if let Some(known) = keys.iter().find(|known| known.fingerprint == fingerprint) {
             return Ok(&known.name);
         }
@@ -51,7 +51,7 @@ fn brought_keys<'a>(headers: &'a HeaderMap, query: Option<&'a str>) -> impl Iter
     bearer.chain(own).chain(asked).filter(|key| !key.trim().is_empty())
 }
 
-/// A value of a query without its escapes.
+/// Unescapes a value of a query.
 fn unescaped(value: &str) -> Cow<'_, str> {
     ikigai_core::server::unescape(value).unwrap_or(Cow::Borrowed(value))
 }

@@ -1,4 +1,4 @@
-//! Requests for an answer: who is asked, in which order, and what the client gets.
+//! Requests for an answer: which models are asked, in which order, and what the client gets.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,7 +24,7 @@ use ikigai_listen::Held;
 /// Decoding more bytes than this would keep others waiting.
 const LARGE: usize = 256 << 10;
 
-/// A request of a client.
+/// A client's request.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) endpoint: Endpoint,
@@ -32,32 +32,32 @@ pub(crate) struct Call {
     pub(crate) target: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Held,
-    /// How many bytes the body had, also when they are let go.
+    /// The length of the body, even after its bytes are released.
     pub(crate) length: usize,
-    /// Who asks, by the name of the key.
+    /// The client, by the name of its key.
     pub(crate) client: String,
     pub(crate) memory: Memory,
-    /// Losses are errors for this request, whatever the configuration says.
+    /// Whether losses are errors for this request, whatever the configuration says.
     pub(crate) strict: bool,
 }
 
-/// What a request asks for, as far as routing has to know.
+/// The parts of a request that routing needs.
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) model: String,
-    /// Where the body names the model, unless the path does.
+    /// Where the body names the model, if the path does not.
     pub(crate) place: Option<Range<usize>>,
     pub(crate) streams: bool,
-    /// There is no conversation where it should be.
+    /// Whether the conversation is missing.
     lacks_conversation: bool,
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The request is wrong, or cannot be answered by anybody.
+    /// The request is wrong, or nothing can answer it.
     Own(Box<Error>),
-    /// The provider said so, or could not be reached.
+    /// The provider refused it, or could not be reached.
     Upstream(ikigai::Error),
 }
 
@@ -80,7 +80,7 @@ impl From<ikigai::transport::TransportError> for Failure {
 }
 
 impl Failure {
-    /// In the canonical form.
+    /// The error in canonical form.
     pub(crate) fn canonical(&self) -> Error {
         match self {
             Failure::Own(error) => (**error).clone(),
@@ -88,7 +88,7 @@ impl Failure {
         }
     }
 
-    /// May another model be asked? Not for what is wrong with the request itself.
+    /// Whether another model may be asked. Not if the request itself is wrong.
     fn may_fall_back(&self) -> bool {
         !matches!(
             self.canonical().kind,
@@ -161,7 +161,7 @@ pub(crate) struct Noted {
     pub(crate) losses: Vec<Loss>,
 }
 
-/// Answers a request for an answer.
+/// Serves a request for an answer.
 pub(crate) async fn generate(call: Call, mut entry: Entry, state: &Arc<State>) -> Response<Out> {
     let dialect = call.endpoint.dialect;
     let failure = match Box::pin(attempt(call, &mut entry, state)).await {
@@ -172,7 +172,7 @@ pub(crate) async fn generate(call: Call, mut entry: Entry, state: &Arc<State>) -
     reply::note_refusal(&mut entry, &error);
     entry.failed_tries += failure.tries();
     let response = match &failure {
-        // A provider's own words, where it speaks the client's dialect.
+        // The provider's own words, if it speaks the client's dialect.
         Failure::Upstream(error) if entry.mode == Some("pass") => match error.response() {
             Some(failed) => reply::whole(failed.status, reply::passed_on(failed.headers.clone()), failed.body.clone()),
             None => reply::refuse(dialect, &error.canonical(), None),
@@ -206,16 +206,16 @@ fn note(entry: &mut Entry, noted: Noted) {
     entry.saw(noted.seen);
 }
 
-/// Asks the models in their order, until one answers.
+/// Asks the models in order until one answers.
 async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Result<Answer, Failure> {
     let asked = Asked::of(&call.endpoint, &call.body.bytes)?;
     entry.asked = Some(asked.model.clone());
     let plan = state.plan(&asked.model, call.endpoint.dialect)?;
     if asked.lacks_conversation {
-        // Told here in the words of the decoder, whoever would answer. What it can read all the same goes on as it is.
+        // The decoder reports this, whichever model would answer. What it can read anyway is forwarded unchanged.
         decode(&mut call, true).await?;
     }
-    // State of another provider inside has to be taken out before anybody gets it.
+    // State of another provider has to be removed before anyone gets the request.
     let sealed = may_hold_seals(&call.body.bytes);
     let passes = |way: &Way| way.passes && !sealed && !plan.as_asked && way.upstream.model().level.is_none();
     let mut decoded: Option<Decoded> = None;
@@ -239,7 +239,7 @@ async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Resul
         entry.target = Some(way.upstream.model().to_string());
         entry.upstream_dialect = Some(way.upstream.dialect());
         entry.mode = Some(if passes_through { "pass" } else { "translate" });
-        // The last one to be asked gets the request itself: a large one is not held twice.
+        // The last model gets the request itself, so that a large one is not held twice.
         let is_last = place == order.len();
         let request = match passes_through {
             true => None,
@@ -269,7 +269,7 @@ async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Resul
     }
 }
 
-/// Puts the model first whose provider holds the state of the conversation's last turn. Says whether that changed anything.
+/// Moves the model whose provider holds the state of the last turn to the front. Returns whether the order changed.
 fn prefer_issuer(order: &mut [&Way], request: &Request) -> bool {
     let issuer = request.messages.iter().rev().find_map(|message| message.provider.as_deref());
     let Some(issuer) = issuer else { return false };
@@ -284,7 +284,7 @@ fn prefer_issuer(order: &mut [&Way], request: &Request) -> bool {
     }
 }
 
-/// Decodes a request, apart from the others if that takes long. The bytes are let go unless somebody may still need them.
+/// Decodes a request, on another thread if it is large. Releases the bytes unless they may still be needed (`keep`).
 async fn decode(call: &mut Call, keep: bool) -> Result<Decoded, Error> {
     let length = call.length;
     let (dialect, target, limits) = (call.endpoint.dialect, call.target.clone(), limits(length));
@@ -304,7 +304,7 @@ async fn decode(call: &mut Call, keep: bool) -> Result<Decoded, Error> {
     Ok(decoded)
 }
 
-/// Does some work: here if it is little, and where it keeps nobody waiting if it is much.
+/// Runs work on this many bytes: here if they are few, otherwise on a thread where it holds up nothing else.
 pub(crate) async fn apart<T: Send + 'static>(
     bytes: usize,
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
@@ -318,14 +318,14 @@ pub(crate) async fn apart<T: Send + 'static>(
     }
 }
 
-/// The limits of a request: a server's, with room for what was let in.
+/// The limits of a request: a server's, with room for a body that was let in.
 fn limits(bytes: usize) -> Limits {
     let mut limits = Limits::server();
     limits.body = limits.body.max(bytes);
     limits
 }
 
-/// Whether losses are errors: the request or the configuration says so.
+/// Whether losses are errors, by the request or by the configuration.
 pub(crate) fn is_strict(call: &Call, plan: &Plan) -> bool {
     call.strict || plan.strict
 }

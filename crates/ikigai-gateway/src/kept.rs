@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 
 use ikigai::Message;
 
-/// What a message is found by.
+/// The hash that a message is found by.
 pub(crate) type Key = [u8; 32];
 
-/// About how many bytes a message takes here beside its own.
+/// The approximate overhead of a message here, in bytes.
 const OVERHEAD: usize = 256;
 
 /// The messages of all clients.
 ///
-/// They are kept for so long, and at most so many bytes of them. When there is no more room, the client that keeps the most
-/// gives up its oldest, so that no client can push out what others need.
+/// They are kept for a limited time, up to a limited number of bytes. When space runs out, the client with the most
+/// loses its oldest messages, so that no client can push out what others need.
 #[derive(Debug)]
 pub(crate) struct Kept {
     time: Duration,
@@ -31,7 +31,7 @@ pub(crate) struct Kept {
 struct Shelf {
     weight: usize,
     messages: HashMap<Key, Entry>,
-    /// The oldest first.
+    /// Oldest first.
     order: BTreeMap<u64, Key>,
 }
 
@@ -48,7 +48,7 @@ impl Kept {
         Kept { time, room, weight: 0, count: 0, shelves: HashMap::new() }
     }
 
-    /// Keeps a message of so many bytes, in place of what was kept under that key.
+    /// Keeps a message of this many bytes, replacing what was kept under its key.
     pub(crate) fn insert(&mut self, client: &str, key: Key, message: Message, bytes: usize) {
         let weight = bytes.saturating_add(OVERHEAD);
         if weight > self.room {
@@ -75,7 +75,7 @@ impl Kept {
         self.shelves.retain(|_, shelf| !shelf.messages.is_empty());
     }
 
-    /// The message under a key of a client.
+    /// A client's message under a key, unless it is too old.
     pub(crate) fn get(&self, client: &str, key: &Key) -> Option<Arc<Message>> {
         let entry = self.shelves.get(client)?.messages.get(key)?;
         (entry.since.elapsed() <= self.time).then(|| entry.message.clone())
@@ -139,7 +139,7 @@ mod tests {
         }
         assert_eq!(held(&kept, "modest"), [0, 1, 2]);
         assert_eq!(held(&kept, "greedy"), Vec::from_iter(93..100));
-        // Who comes later gets as much as the others.
+        // A client that comes later gets as much as the others.
         for number in 0..100 {
             kept.insert("late", [number; 32], message("late"), BYTES);
         }

@@ -1,8 +1,8 @@
 //! The gateway: any client dialect in, any provider out.
 //!
-//! A client that speaks OpenAI Chat Completions, OpenAI Responses, Anthropic Messages or Gemini, unchanged but for its
-//! base URL, reaches every provider and model. Where both sides speak the same dialect the bytes pass through; elsewhere
-//! they go through the canonical form, and what cannot be carried is named.
+//! A client that speaks OpenAI Chat Completions, OpenAI Responses, Anthropic Messages or Gemini reaches every provider
+//! and model with no change but its base URL. If both sides speak the same dialect, the bytes pass through; otherwise
+//! they go through the canonical form, and anything that cannot be carried is reported.
 //!
 //! ```no_run
 //! use ikigai::config::Environment;

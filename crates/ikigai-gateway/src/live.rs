@@ -1,4 +1,4 @@
-//! Answers that are still being written: bytes go to the client as they come from the provider.
+//! Answers that are still being written: bytes go to the client as they arrive from the provider.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,30 +13,30 @@ use crate::generate::Failure;
 use crate::log::{Entry, Outcome};
 use crate::pause::{Resumed, Resuming};
 
-/// What is made of the provider's bytes.
+/// How a provider's bytes become the client's.
 pub(crate) trait Flow: Send {
-    /// The next bytes from the provider; the client's are returned.
+    /// Takes the provider's next bytes and returns the client's.
     fn bytes(&mut self, bytes: Bytes) -> Bytes;
 
-    /// The provider's bytes have ended, or broken off. The last bytes for the client, and how it ended.
+    /// Called when the provider's bytes have ended or broken off. Returns how the answer ended, and its last bytes.
     fn end(&mut self, broken: Option<TransportError>, entry: &mut Entry) -> End;
 
-    /// Has the answer ended, so that nothing more needs to be read?
+    /// Whether the answer has ended, so that nothing more needs to be read.
     fn is_over(&self) -> bool {
         false
     }
 
-    /// The rest of the answer, where the provider paused and is to go on.
+    /// Asks for the rest of the answer if the provider paused.
     fn go_on(&mut self) -> Option<Resuming> {
         None
     }
 
-    /// The rest has begun, or does not come. Its bytes, if there are any.
+    /// Called when the rest has begun or failed to. Returns its bytes, if any.
     fn resume(&mut self, outcome: Result<Resumed, Failure>) -> Option<Body> {
         outcome.ok().map(|resumed| resumed.exchange.body)
     }
 
-    /// Bytes that may be sent now as a sign of life.
+    /// The bytes to send now as a sign of life; empty if none can be sent.
     fn sign_of_life(&self) -> &'static [u8];
 }
 
@@ -45,7 +45,7 @@ pub(crate) trait Flow: Send {
 pub(crate) enum End {
     /// The answer is complete, or ends with an error that the client understands.
     Told(Outcome, Bytes),
-    /// The client can only be told by breaking off.
+    /// The client can only be told by breaking off the answer.
     BreakOff,
 }
 
@@ -53,37 +53,37 @@ pub(crate) enum End {
 pub(crate) struct Begun {
     /// The first bytes for the client.
     pub(crate) first: Bytes,
-    /// The rest of the provider's bytes, and what is made of them.
+    /// The rest of the provider's bytes, and what converts them.
     pub(crate) provider: Body,
     pub(crate) flow: Box<dyn Flow>,
 }
 
 /// The body of an answer that is still being written.
 pub(crate) struct Live {
-    /// Bytes for the client that are there already.
+    /// Bytes for the client that are ready.
     first: Option<Bytes>,
     provider: Option<Body>,
-    /// The rest of the answer, while it is asked for.
+    /// The rest of the answer, while it is being requested.
     resuming: Option<Resuming>,
     flow: Box<dyn Flow>,
     entry: Entry,
     keep_alive: KeepAlive,
 }
 
-/// Signs of life after silence. One wait is made for many pieces.
+/// Signs of life after silence. One timer serves many pieces.
 struct KeepAlive {
     after: Duration,
     last: Instant,
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
-/// The answer broke off, which closes the connection.
+/// The answer broke off. This error closes the connection.
 #[derive(Debug, thiserror::Error)]
 #[error("the provider's answer broke off")]
 pub(crate) struct BrokenOff;
 
 impl Live {
-    /// With signs of life after so much silence.
+    /// Creates a body with a sign of life after this much silence.
     pub(crate) fn new(begun: Begun, entry: Entry, after: Duration) -> Self {
         let Begun { first, provider, flow } = begun;
         let keep_alive = KeepAlive { after, last: Instant::now(), sleep: None };
@@ -98,7 +98,7 @@ impl Live {
     }
 
     fn end(&mut self, broken: Option<TransportError>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
-        // The connection goes with it.
+        // Closes its connection.
         self.provider = None;
         match self.flow.end(broken, &mut self.entry) {
             End::Told(outcome, bytes) => {
@@ -136,7 +136,7 @@ impl http_body::Body for Live {
                 if live.resuming.is_none() {
                     return live.end(None);
                 }
-                // The connection of the part that is over goes with it.
+                // Closes the connection of the finished part.
                 live.provider = None;
                 continue;
             }
@@ -175,7 +175,7 @@ impl KeepAlive {
             if Instant::now() >= until {
                 self.last = Instant::now();
                 sleep.as_mut().reset(self.last + self.after);
-                // So that the next wait wakes this task.
+                // Makes the next wait wake this task.
                 let _ = sleep.as_mut().poll(cx);
                 return Poll::Ready(());
             }

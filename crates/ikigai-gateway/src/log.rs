@@ -1,4 +1,4 @@
-//! One line in the log for each request, when its answer is over.
+//! One line in the log for each request, written when its answer ends.
 
 use std::time::{Duration, Instant};
 
@@ -9,12 +9,12 @@ use ikigai_core::server::Seen;
 /// The longest text in the log, and the longest list of losses in a header, in bytes.
 const LONGEST: usize = 2000;
 
-/// What becomes of one request. It is written when it is dropped, which is when the answer has gone out or the client has.
+/// The log entry of one request. It is written on drop: when the answer has been sent or the client is gone.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) id: String,
     pub(crate) method: String,
-    /// Without its query, where a key may be.
+    /// Without its query, which may contain a key.
     pub(crate) path: String,
     pub(crate) client: Option<String>,
     pub(crate) dialect: Option<Dialect>,
@@ -26,7 +26,7 @@ pub(crate) struct Entry {
     pub(crate) upstream_id: Option<String>,
     pub(crate) mode: Option<&'static str>,
     pub(crate) status: u16,
-    /// The tries that failed, at all targets.
+    /// The attempts that failed, at all targets.
     pub(crate) failed_tries: usize,
     pub(crate) request_bytes: usize,
     pub(crate) answer_bytes: u64,
@@ -42,10 +42,10 @@ pub(crate) struct Entry {
 /// How an answer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It has not: whoever waited for it is gone.
+    /// It has not: the client is gone.
     ClientGone,
     Complete,
-    /// It was an error from the beginning.
+    /// It was an error from the start.
     Refused,
     /// It broke off after it had begun.
     Broken,
@@ -78,7 +78,7 @@ impl Entry {
         }
     }
 
-    /// Bytes of the answer went out.
+    /// Counts bytes of the answer that were sent.
     pub(crate) fn sent(&mut self, bytes: usize) {
         self.answer_bytes += bytes as u64;
         if self.first.is_none() {
@@ -86,7 +86,7 @@ impl Entry {
         }
     }
 
-    /// What was seen of an answer that passed through.
+    /// Records what was seen of an answer.
     pub(crate) fn saw(&mut self, seen: Seen) {
         self.usage = seen.usage;
         self.finish = seen.finish_reason.map(|reason| reason.as_str());
@@ -138,12 +138,12 @@ impl Drop for Entry {
     }
 }
 
-/// As much of a text as the log has room for: what comes from outside may be as long as it likes.
+/// Cuts a text to what the log has room for: input from outside can be of any length.
 fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(LONGEST)]
 }
 
-/// Losses in one line: as many as there is room for, and how many more there are.
+/// Lists losses in one line: as many as fit, and how many more there are.
 pub(crate) fn listed(losses: &[Loss]) -> String {
     let mut line = String::new();
     for (place, loss) in losses.iter().enumerate() {

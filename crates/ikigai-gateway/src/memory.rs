@@ -1,8 +1,8 @@
-//! Reasoning state for clients that have no place for it.
+//! Reasoning state for clients that cannot carry it.
 //!
-//! A Chat client sends back what a model said and called, and nothing of what it thought. Where the model's provider wants
-//! its thinking back, signed as it was, the gateway keeps it for a while: found by the first call of the message, or by its
-//! text where it called nothing, and only for the client that it was for.
+//! A Chat client sends back what a model said and called, and nothing of what it thought. If the model's provider wants
+//! its signed thinking back, the gateway keeps it for a while, and only for the client that received it. It is found by
+//! the message's first call, or by its text if it called nothing.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,17 +15,17 @@ use sha2::{Digest as _, Sha256};
 
 use crate::kept::{Kept, Key};
 
-/// How many bytes of messages are kept at most.
+/// The most bytes of messages that are kept.
 const MOST: usize = 64 << 20;
 
-/// The messages that are kept.
+/// The kept messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Memory {
     messages: Arc<Mutex<Kept>>,
 }
 
 impl Memory {
-    /// Keeps a message for so long.
+    /// Creates a memory that keeps each message for this long.
     pub(crate) fn new(time: Duration) -> Self {
         Memory { messages: Arc::new(Mutex::new(Kept::new(time, MOST))) }
     }
@@ -34,7 +34,7 @@ impl Memory {
         self.messages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps an answer, if there is state in it.
+    /// Keeps an answer if it contains state.
     pub(crate) fn keep(&self, client: &str, response: &Response, from: &ModelName) {
         if !response.content.iter().any(has_state) {
             return;
@@ -46,12 +46,12 @@ impl Memory {
         self.messages().insert(client, key, message, weight);
     }
 
-    /// Gives the messages of a request their state back, where the client sent back what they said without it. Some send
-    /// their thinking back changed, which makes the state beside it useless: OpenAI's client for Node keeps only the
-    /// last piece that was streamed.
+    /// Restores the state of messages that the client sent back without it. Some clients change the thinking that they
+    /// send back, which makes the state next to it useless: OpenAI's client for Node keeps only the last piece that was
+    /// streamed.
     ///
-    /// What was kept is given back once: to the last of the messages that say the same. Otherwise a request of many short
-    /// messages would become as many times as large as what was thought for one of them.
+    /// Each kept message is used once, for the last of the messages that say the same. Otherwise a request of many
+    /// short messages could grow by the same long thinking for each of them.
     pub(crate) fn restore(&self, client: &str, request: &mut Request) {
         let mut given = HashSet::new();
         for message in request.messages.iter_mut().rev().filter(|message| message.role == Role::Assistant) {
@@ -74,7 +74,7 @@ fn has_state(block: &Block) -> bool {
     data.is_some_and(|data| Dialect::PROVIDERS.iter().any(|dialect| !data.part(*dialect, Part::State).is_empty()))
 }
 
-/// What a message is found by: its first call, or its text. One is enough, since all of them have to be the same.
+/// The key of a message: its first call, or its text. One call is enough, since whole messages are compared afterwards.
 fn key_of(message: &Message) -> Key {
     match calls(message).next() {
         Some((id, ..)) => key("call", id),
@@ -82,7 +82,7 @@ fn key_of(message: &Message) -> Key {
     }
 }
 
-/// How many bytes of a long text it is found by, at its beginning and at its end. That it is the same is seen when it is found.
+/// How many bytes at each end of a long text go into its key. The whole text is compared once it is found.
 const ENDS: usize = 1024;
 
 fn key(kind: &str, value: &str) -> Key {
@@ -99,13 +99,13 @@ fn key(kind: &str, value: &str) -> Key {
     hash.finalize().into()
 }
 
-/// Does a message say and call what another one does?
+/// Whether two messages say and call the same.
 fn says_the_same(kept: &Message, sent: &Message) -> bool {
     let visible = |block: &Block| matches!(block, Block::Text(_) | Block::ToolCall(_) | Block::Thinking(_));
     sent.content.iter().all(visible) && said(kept) == said(sent) && calls(kept).eq(calls(sent))
 }
 
-/// May a message be another one, as far as it still says who gave it?
+/// Whether the sent message may be the kept one, if it still says which provider it is from.
 fn may_be_from(sent: &Message, kept: &Message) -> bool {
     sent.provider.is_none() || sent.provider == kept.provider
 }
@@ -121,7 +121,7 @@ fn calls(message: &Message) -> impl Iterator<Item = (&str, &str, &serde_json::Ma
     calls.map(|call| (call.id.as_str(), call.name.as_str(), call.arguments.object()))
 }
 
-/// About how many bytes a message takes.
+/// The approximate size of a message in bytes.
 fn weight(message: &Message) -> usize {
     message.content.iter().map(|block| serde_json::to_vec(block).map_or(1024, |json| json.len()) + 128).sum()
 }
@@ -162,7 +162,7 @@ mod tests {
         memory.keep("one", &response, &ModelName::new("anthropic", "m"));
         let calls = || vec![call("c1", arguments.clone()), call("c2", arguments.clone())];
         assert_eq!(restored(&memory, "one", calls()), whole);
-        // Another client, another order, other arguments, one call more: it is not that message.
+        // Another client, another order or other arguments: it is not that message.
         assert_eq!(restored(&memory, "two", calls()), calls());
         let mut turned = calls();
         turned.reverse();
@@ -208,7 +208,7 @@ mod tests {
         let response = Response::new([thought(), text()], FinishReason::Stop);
         memory.keep("one", &response, &ModelName::new("anthropic", "m"));
         assert_eq!(restored(&memory, "one", vec![text()]), vec![thought(), text()]);
-        // What carries no state is not kept.
+        // An answer without state is not kept.
         let plain = Response::new(text(), FinishReason::Stop);
         let empty = Memory::new(Duration::from_secs(60));
         empty.keep("one", &plain, &ModelName::new("anthropic", "m"));

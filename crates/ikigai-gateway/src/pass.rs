@@ -19,7 +19,7 @@ use crate::reply;
 /// The longest event that is held until it is whole.
 const LONGEST_EVENT: usize = 8 << 20;
 
-/// Sends a request on as it is, but for the model's name.
+/// Forwards a request unchanged except for the model's name.
 pub(crate) async fn pass(call: &Call, body: Bytes, asked: &Asked, way: &Way) -> Result<Answer, Failure> {
     let model = &way.upstream.model().id;
     let body = renamed(body, asked, model);
@@ -30,16 +30,16 @@ pub(crate) async fn pass(call: &Call, body: Bytes, asked: &Asked, way: &Way) -> 
     if asked.streams { stream(exchange, call, dialect).await } else { whole(exchange, dialect).await }
 }
 
-/// The body with the model's name as its provider knows it. Everything else stays byte for byte.
+/// The body with the model's name as its provider knows it, and otherwise unchanged, byte for byte.
 pub(crate) fn renamed(body: Bytes, asked: &Asked, model: &str) -> Bytes {
     let Some(place) = asked.place.clone().filter(|_| asked.model != *model) else { return body };
-    // A text always has a JSON form.
+    // A string always has a JSON form.
     let name = serde_json::to_vec(model).unwrap_or_default();
-    // A body that nobody else holds is changed where it is.
+    // A body that nothing else holds is changed in place.
     replaced(body.into(), place, &name).freeze()
 }
 
-/// A body with other bytes in one place. What is shorter is moved: that before the place, or that behind it.
+/// Replaces the bytes in one place. If they become fewer, the shorter of the parts before and after them is moved.
 fn replaced(mut body: BytesMut, place: Range<usize>, new: &[u8]) -> BytesMut {
     let behind = body.len().saturating_sub(place.end);
     match place.len().checked_sub(new.len()) {
@@ -67,7 +67,7 @@ async fn whole(exchange: Exchange, dialect: Dialect) -> Result<Answer, Failure> 
     let noted =
         Noted { failed_tries: exchange.attempts.len(), upstream_id: exchange.request_id.clone(), ..Noted::default() };
     let (status, headers) = (exchange.status, reply::passed_on(exchange.headers.clone()));
-    // Read to its end before anything goes out: an answer that breaks off can still be asked for elsewhere.
+    // Read to the end before anything is sent: if the answer breaks off, another model can still be asked.
     let body = exchange.bytes().await?;
     let mut watch = Watch::new(dialect, Delivery::Whole);
     watch.feed(&body);
@@ -78,7 +78,7 @@ async fn whole(exchange: Exchange, dialect: Dialect) -> Result<Answer, Failure> 
     Ok(Answer { status, headers, rest: Rest::Whole(body), noted: Noted { seen, ..noted } })
 }
 
-/// The watch follows an answer's end, and does not check what is before it.
+/// Whether a body is JSON. The watch follows an answer to its end without checking that.
 fn is_json(body: &[u8]) -> bool {
     std::str::from_utf8(body).is_ok_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok())
 }
@@ -86,7 +86,7 @@ fn is_json(body: &[u8]) -> bool {
 async fn stream(mut exchange: Exchange, call: &Call, dialect: Dialect) -> Result<Answer, Failure> {
     let media_type = exchange.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let is_array = call.endpoint.verb == Verb::Stream(Framing::JsonArray);
-    // Some servers answer in one piece all the same.
+    // Some servers answer in one piece anyway.
     let has_events = !is_array && !media_type.starts_with("application/json");
     if has_events && !media_type.starts_with("text/event-stream") {
         exchange.headers.insert(CONTENT_TYPE, http::HeaderValue::from_static("text/event-stream; charset=utf-8"));
@@ -108,7 +108,7 @@ async fn stream(mut exchange: Exchange, call: &Call, dialect: Dialect) -> Result
 struct Passing {
     watch: Watch,
     dialect: Dialect,
-    /// For streams of events, which are passed on whole.
+    /// For streams of events, which are only passed on whole.
     events: Option<Events>,
 }
 
@@ -126,7 +126,7 @@ impl Flow for Passing {
         let seen = watch.finish();
         let is_told = (seen.ended && broken.is_none()) || seen.error.is_some();
         let outcome = if seen.error.is_some() { Outcome::Broken } else { Outcome::Complete };
-        // Clients refuse a failure that is not of the answer that they are reading.
+        // Clients reject a failure that does not belong to the answer they are reading.
         let start = Event::Start { id: seen.id.clone(), model: seen.model.clone(), provider_data: Default::default() };
         entry.saw(seen);
         if is_told {
@@ -136,14 +136,14 @@ impl Flow for Passing {
         let error = cut_off(broken);
         entry.error = Some(error.to_string());
         match self.events {
-            // The event that was cut off is not passed on; what follows stands by itself.
+            // The event that was cut off is not passed on, so this one can follow.
             Some(_) => End::Told(Outcome::Broken, error_event(self.dialect, &start, error)),
             None => End::BreakOff,
         }
     }
 
     fn sign_of_life(&self) -> &'static [u8] {
-        // Between two events only.
+        // Only between two events.
         let between = self.events.as_ref().is_some_and(|events| events.held.is_empty());
         if between { self.dialect.keep_alive() } else { b"" }
     }
@@ -161,7 +161,7 @@ pub(crate) fn cut_off(broken: Option<TransportError>) -> Error {
     }
 }
 
-/// The event by which a stream of this dialect that began so says that it failed.
+/// The event that reports a failure in a stream of this dialect that began with `start`.
 fn error_event(dialect: Dialect, start: &Event, error: Error) -> Bytes {
     let mut encoder = StreamEncoder::new(dialect, Reply::default());
     encoder.push(start, &mut Vec::new());
@@ -170,15 +170,15 @@ fn error_event(dialect: Dialect, start: &Event, error: Error) -> Bytes {
     event.into()
 }
 
-/// Events that are passed on whole, so that something of our own can follow one that was cut off.
+/// Passes on whole events only, so that one of our own can follow an event that was cut off.
 #[derive(Debug, Default)]
 struct Events {
-    /// The beginning of the next one.
+    /// The beginning of the next event.
     held: BytesMut,
 }
 
 impl Events {
-    /// The events that are whole with these bytes.
+    /// Returns the events that these bytes complete.
     fn whole(&mut self, mut bytes: Bytes) -> Bytes {
         if self.held.is_empty() {
             let end = end_of_last(&bytes);
@@ -189,7 +189,7 @@ impl Events {
             }
             return bytes;
         }
-        // The end of an event may be cut in two as well.
+        // The end of an event may be split as well.
         let before = self.held.len().saturating_sub(3);
         self.held.extend_from_slice(&bytes);
         let end = end_of_last(self.held.get(before..).unwrap_or_default());
@@ -209,7 +209,7 @@ impl Events {
     }
 }
 
-/// The place behind the last blank line; 0 if there is none.
+/// The offset after the last blank line; 0 if there is none.
 fn end_of_last(bytes: &[u8]) -> usize {
     if bytes.ends_with(b"\n\n") {
         return bytes.len();

@@ -1,7 +1,7 @@
-//! Paths as clients make them from a base URL that was meant for another client.
+//! Paths that clients build from a base URL meant for another client.
 
-/// A path in its usual form: one version, no empty parts. Clients differ in whether the base URL ends with the version, so that it is
-/// there twice, or not at all. Where two are named, the last one counts, which the client itself has put there.
+/// Returns a path in its usual form: one version, no empty parts. Clients differ in whether the base URL ends with the
+/// version, so it may be there twice or not at all. Of two, the last one counts: the client itself has added it.
 pub(crate) fn usual(target: &str) -> String {
     let (path, query) = target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
     let mut parts = path.split('/').filter(|part| !part.is_empty()).peekable();

@@ -1,7 +1,7 @@
 //! Turns that a provider pauses while it runs its own tools.
 //!
-//! A client of the provider's dialect sees the pause, and goes on by itself. Others know of no pauses: for them the gateway
-//! sends the turn back, as the provider wants it, until the answer is complete.
+//! A client of the provider's dialect sees the pause and continues the turn itself. Other dialects have no pauses: for
+//! their clients, the gateway sends the turn back, as the provider wants it, until the answer is complete.
 
 use std::pin::Pin;
 
@@ -21,7 +21,7 @@ pub(crate) enum Strictness {
     Lenient,
 }
 
-/// A request to a model, which may have to be sent more than once.
+/// How to send a request to a model, possibly more than once.
 #[derive(Debug, Clone)]
 pub(crate) struct Asking {
     pub(crate) upstream: Upstream,
@@ -31,7 +31,7 @@ pub(crate) struct Asking {
     pub(crate) length: usize,
 }
 
-/// The rest of an answer, as it begins.
+/// An answer, or the rest of one, that has begun.
 #[derive(Debug)]
 pub(crate) struct Resumed {
     pub(crate) exchange: Exchange,
@@ -39,7 +39,7 @@ pub(crate) struct Resumed {
     pub(crate) losses: Vec<Loss>,
 }
 
-/// The rest of an answer, while it is being asked for.
+/// The rest of an answer, while it is being requested.
 pub(crate) type Resuming = Pin<Box<dyn Future<Output = Result<Resumed, Failure>> + Send>>;
 
 impl Asking {
@@ -60,17 +60,17 @@ impl Asking {
     }
 }
 
-/// What it takes to go on with a turn that was paused.
+/// What is needed to continue a paused turn.
 #[derive(Debug, Clone)]
 pub(crate) struct Pauses {
     asking: Asking,
     request: Request,
-    /// How often it may still be gone on with.
+    /// How many more times it may be continued.
     left: u32,
 }
 
 impl Pauses {
-    /// For a request that asks for tools of the provider, on behalf of a client that knows of no pauses.
+    /// For a request with provider-run tools from a client of another dialect, which has no pauses; otherwise `None`.
     pub(crate) fn of(request: &Request, client: Dialect, way: &Way, asking: &Asking) -> Option<Self> {
         let has_tools = request.tools.iter().any(|tool| !matches!(tool, Tool::Function(_)));
         (has_tools && client != way.upstream.dialect()).then(|| Pauses {
@@ -80,12 +80,12 @@ impl Pauses {
         })
     }
 
-    /// Was the turn gone on with as often as it may be?
+    /// Whether the turn has been continued as often as allowed.
     pub(crate) fn is_used_up(&self) -> bool {
         self.left == 0
     }
 
-    /// Asks for the rest of an answer; nothing if that was done too often.
+    /// Asks for the rest of an answer. Returns `None` if that was done too often.
     pub(crate) fn go_on(&mut self, so_far: Response) -> Option<Resuming> {
         self.left = self.left.checked_sub(1)?;
         let mut request = self.request.clone();

@@ -1,4 +1,4 @@
-//! From the name that a client asks for to the models that answer.
+//! Finds the models that answer to the name that a client asks for.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
@@ -11,7 +11,7 @@ use crate::config::{ModelSetup, TargetSetup};
 use crate::reply::wrong_field;
 use crate::state::State;
 
-/// How many names are remembered. Clients may ask for any, so that the list would grow without end.
+/// The most names that are remembered. Clients may ask for any name, so the list would grow forever.
 const MOST_PLANS: usize = 4096;
 
 /// The longest name of a model, in bytes. Amazon's are the longest of the real ones, at 2,048.
@@ -20,14 +20,14 @@ const LONGEST_NAME: usize = 2048;
 /// The longest wait before a request is tried again.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Who answers to a name, and how.
+/// The models that answer to a name, and how.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// Who is asked first.
+    /// The model to ask first.
     pub(crate) first: Way,
-    /// Who is asked when those before do not answer.
+    /// The models to ask if those before do not answer.
     others: Vec<Way>,
-    /// Answers name the model that the client asked for.
+    /// Whether answers name the model that the client asked for.
     pub(crate) as_asked: bool,
     pub(crate) strict: bool,
 }
@@ -36,18 +36,18 @@ pub(crate) struct Plan {
 #[derive(Debug)]
 pub(crate) struct Way {
     pub(crate) upstream: Upstream,
-    /// The client's bytes can go through as they are.
+    /// Whether the client's bytes can pass through unchanged.
     pub(crate) passes: bool,
 }
 
 impl Plan {
-    /// In the order in which they are asked.
+    /// The models in the order in which they are asked.
     pub(crate) fn ways(&self) -> impl Iterator<Item = &Way> {
         std::iter::once(&self.first).chain(&self.others)
     }
 }
 
-/// Refuses a name that no model has: names are kept, written into the log and told in errors.
+/// Refuses a name longer than any model's: names are remembered, logged and repeated in errors.
 pub(crate) fn check_length(asked: &str) -> Result<(), Error> {
     if asked.len() <= LONGEST_NAME {
         return Ok(());
@@ -57,7 +57,7 @@ pub(crate) fn check_length(asked: &str) -> Result<(), Error> {
 }
 
 impl State {
-    /// Who answers to a name when a client of this dialect asks for it.
+    /// The models that answer to a name for a client of this dialect.
     pub(crate) fn plan(&self, asked: &str, dialect: Dialect) -> Result<Arc<Plan>, Error> {
         let key = (asked.to_owned(), dialect);
         let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
@@ -120,8 +120,8 @@ impl State {
         if let Some(dialect) = dialect {
             model = model.dialect(dialect);
         }
-        // Where another model can be asked, that is better than to wait for this one. A client that is told to wait for
-        // long can decide by itself.
+        // If another model can be asked, that is better than waiting for this one. A client that is told to wait long
+        // can decide for itself.
         let retry = match is_last {
             true => Retry::default().attempts(self.config.attempts).longest_wait(LONGEST_WAIT),
             false => Retry::never(),
@@ -131,7 +131,7 @@ impl State {
         Ok(Way { upstream, passes })
     }
 
-    /// The error of a name that means nothing here: with the nearest of our own names, or else of the real ones.
+    /// The error for an unknown name, with the nearest of the configured names or else of the real ones.
     fn unknown(&self, asked: &str, error: &ModelError) -> Error {
         let own = self.config.models.iter().map(|setup| setup.pattern.as_str()).filter(|name| !name.contains('*'));
         let message = match near::close(asked, own) {
@@ -145,7 +145,7 @@ impl State {
     }
 }
 
-/// The entry for a name: the name itself, or else the longest pattern that matches.
+/// The entry for a name: an exact match, or else the longest matching pattern.
 fn best<'a>(models: &'a [ModelSetup], asked: &str) -> Option<&'a ModelSetup> {
     let exact = models.iter().find(|setup| setup.pattern == asked);
     exact.or_else(|| {
@@ -154,7 +154,7 @@ fn best<'a>(models: &'a [ModelSetup], asked: &str) -> Option<&'a ModelSetup> {
     })
 }
 
-/// Does a name match a pattern, in which `*` stands for any text?
+/// Whether a name matches a pattern, in which `*` matches any text.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };

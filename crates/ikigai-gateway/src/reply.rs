@@ -1,4 +1,4 @@
-//! Answers as they go out.
+//! Outgoing answers.
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -14,7 +14,7 @@ use crate::log::{Entry, Outcome, listed};
 pub(crate) type Out = Either<Full<Bytes>, Live>;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-/// The id of a request, as clients and programs between us know it.
+/// The header in which clients and proxies expect a request's id.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const OWN_ID: HeaderName = HeaderName::from_static("x-ikigai-request-id");
 const LOSSES: HeaderName = HeaderName::from_static("x-ikigai-losses");
@@ -28,7 +28,7 @@ pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response<Out> 
     response
 }
 
-/// What a provider's headers say about its own site. Clients and browsers would take it for ours.
+/// Whether a header is about the provider's own site. Clients and browsers would take it to be about ours.
 fn is_of_a_site(name: &HeaderName) -> bool {
     let name = name.as_str();
     matches!(
@@ -38,7 +38,7 @@ fn is_of_a_site(name: &HeaderName) -> bool {
         || name.starts_with("x-ikigai-")
 }
 
-/// The headers of a provider's answer, for a client.
+/// The headers of a provider's answer that a client gets.
 pub(crate) fn passed_on(mut headers: HeaderMap) -> HeaderMap {
     let names: Vec<HeaderName> = headers.keys().filter(|name| is_of_a_site(name)).cloned().collect();
     for name in names {
@@ -47,9 +47,9 @@ pub(crate) fn passed_on(mut headers: HeaderMap) -> HeaderMap {
     headers
 }
 
-/// A whole answer with the headers that came with it.
+/// A whole answer with these headers.
 pub(crate) fn whole(status: StatusCode, mut headers: HeaderMap, body: Bytes) -> Response<Out> {
-    // It is known from the body, and may have changed.
+    // It follows from the body, which may have changed.
     headers.remove(CONTENT_LENGTH);
     headers.entry(CONTENT_TYPE).or_insert(JSON);
     let mut response = Response::new(Either::Left(Full::new(body)));
@@ -60,7 +60,7 @@ pub(crate) fn whole(status: StatusCode, mut headers: HeaderMap, body: Bytes) -> 
 /// An answer that is still being written.
 pub(crate) fn live(status: StatusCode, mut headers: HeaderMap, body: Live) -> Response<Out> {
     headers.remove(CONTENT_LENGTH);
-    // Programs between us and the client shall not wait for more.
+    // Proxies must not buffer the stream.
     headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     headers.entry(http::header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
     let mut response = Response::new(Either::Right(body));
@@ -68,27 +68,27 @@ pub(crate) fn live(status: StatusCode, mut headers: HeaderMap, body: Live) -> Re
     response
 }
 
-/// A refusal in a dialect's own shape.
+/// A refusal in a dialect's own form.
 pub(crate) fn refuse(dialect: Dialect, error: &Error, status: Option<u16>) -> Response<Out> {
     let wire = dialect.encode_error(error);
     let status = StatusCode::from_u16(status.unwrap_or(wire.status)).unwrap_or(StatusCode::BAD_GATEWAY);
     whole(status, header_map(&wire.headers), wire.body.into())
 }
 
-/// The headers that a dialect wants, which come as texts.
+/// Converts the headers that a dialect wants from strings.
 pub(crate) fn header_map(pairs: &[(String, String)]) -> HeaderMap {
     let header =
         |(name, value): &(String, String)| Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?));
     pairs.iter().filter_map(header).collect()
 }
 
-/// Writes into the log that a request was refused.
+/// Records in the log entry that a request was refused.
 pub(crate) fn note_refusal(entry: &mut Entry, error: &Error) {
     entry.outcome = Outcome::Refused;
     entry.error = Some(format!("{}: {}", error.kind, error.message));
 }
 
-/// Ends the entry of an answer that is whole.
+/// Completes the log entry of a whole answer.
 pub(crate) fn finish(mut response: Response<Out>, mut entry: Entry) -> Response<Out> {
     entry.status = response.status().as_u16();
     if let Some(length) = http_body::Body::size_hint(response.body()).exact() {
@@ -98,10 +98,10 @@ pub(crate) fn finish(mut response: Response<Out>, mut entry: Entry) -> Response<
     response
 }
 
-/// Adds what every answer says about itself.
+/// Adds the headers that every answer has.
 pub(crate) fn sign(headers: &mut HeaderMap, entry: &Entry) {
     if let Ok(id) = HeaderValue::try_from(entry.id.as_str()) {
-        // A provider's own id is more use to the client's support.
+        // A provider's own id stays: it is more useful to the client's support.
         headers.entry(REQUEST_ID).or_insert_with(|| id.clone());
         headers.insert(OWN_ID, id);
     }
@@ -110,7 +110,7 @@ pub(crate) fn sign(headers: &mut HeaderMap, entry: &Entry) {
     }
 }
 
-/// Adds what could not be carried. What cost nothing is in the log alone.
+/// Adds the losses that matter to the headers. The others are only in the log.
 pub(crate) fn tell_losses(headers: &mut HeaderMap, losses: &[Loss]) {
     let losses: Vec<Loss> = losses.iter().filter(|loss| loss.severity == Severity::Loss).cloned().collect();
     if losses.is_empty() {
@@ -123,7 +123,7 @@ pub(crate) fn tell_losses(headers: &mut HeaderMap, losses: &[Loss]) {
     }
 }
 
-/// A request that is wrong in one field.
+/// An error about one field of a request.
 pub(crate) fn wrong_field(field: &str, message: impl Into<String>) -> Error {
     let mut error = Error::new(ErrorKind::InvalidRequest, message);
     error.param = Some(field.to_owned());

@@ -20,19 +20,19 @@ use crate::service;
 use crate::state::{Setup, State};
 use crate::workers::Workers;
 
-/// How long a client may take to agree on TLS.
+/// How long a TLS handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// Why a gateway does not start, or does not take a new configuration.
+/// The reason why a gateway does not start, or does not accept a new configuration.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The address is taken, or not one of this machine.
+    /// The address is in use, or does not belong to this machine.
     #[error("cannot listen on {address}: {source}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why not.
+        /// The cause.
         source: std::io::Error,
     },
     /// The certificate or its key cannot be used.
@@ -49,7 +49,7 @@ pub enum StartError {
     /// The client cannot be set up.
     #[error(transparent)]
     Client(#[from] ikigai::Error),
-    /// A running gateway cannot change this.
+    /// A running gateway cannot change this setting.
     #[error("`{0}` cannot be changed while the gateway runs; restart it")]
     Restart(&'static str),
 }
@@ -65,7 +65,7 @@ pub struct Gateway {
     stopped: Option<oneshot::Receiver<()>>,
 }
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) state: ArcSwap<State>,
@@ -84,7 +84,7 @@ impl Gateway {
     /// Starts a gateway.
     ///
     /// # Errors
-    /// If it cannot listen, or its certificate cannot be used.
+    /// Returns an error if it cannot listen, or the certificate, the threads or the client cannot be set up.
     pub async fn start(config: Config, setup: Setup) -> Result<Self, StartError> {
         let (limits, timeouts) = (config.limits, config.timeouts);
         let acceptor = config.tls.as_ref().map(acceptor).transpose()?;
@@ -112,28 +112,28 @@ impl Gateway {
         Ok(Gateway { address, is_tls, shared, setup, stop: Some(stop), stopped: Some(stopped) })
     }
 
-    /// Where it listens.
+    /// Returns the address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Its address, such as `http://127.0.0.1:4000`.
+    /// Returns its URL, such as `http://127.0.0.1:4000`.
     pub fn url(&self) -> String {
         let scheme = if self.is_tls { "https" } else { "http" };
         format!("{scheme}://{}", self.address)
     }
 
-    /// The providers that it can reach, by their ids.
+    /// Returns the ids of the providers that it can reach, sorted.
     pub fn reachable(&self) -> Vec<String> {
         let mut reachable: Vec<String> = self.shared.state.load().reachable.iter().cloned().collect();
         reachable.sort();
         reachable
     }
 
-    /// Takes a new configuration. Requests under way keep the old one; so does everything if the new one cannot be used.
+    /// Switches to a new configuration. Requests in progress keep the old one. An unusable one changes nothing.
     ///
     /// # Errors
-    /// If it differs in what a running gateway cannot change, or the client cannot be set up with it.
+    /// Returns an error if a setting differs that a running gateway cannot change, or the client cannot be set up.
     pub fn reload(&self, config: Config) -> Result<(), StartError> {
         if let Some(setting) = self.shared.state.load().config.needs_restart(&config) {
             return Err(StartError::Restart(setting));
@@ -143,7 +143,7 @@ impl Gateway {
         Ok(())
     }
 
-    /// Stops: no new connections, and requests under way may end within the drain time.
+    /// Stops accepting connections, gives requests in progress the drain time to finish, and then stops.
     pub async fn stop(mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
@@ -154,7 +154,7 @@ impl Gateway {
     }
 }
 
-/// What listens for connections.
+/// The part that accepts connections.
 struct Listening {
     shared: Arc<Shared>,
     workers: Workers<Given>,
@@ -162,7 +162,7 @@ struct Listening {
     most: usize,
 }
 
-/// What a connection comes with: it may be there as long as it holds a permit, and is told when the gateway stops.
+/// What each connection gets: a permit to stay open, and a watcher that says when the gateway stops.
 type Given = (OwnedSemaphorePermit, Watcher);
 
 impl Listening {
@@ -183,7 +183,7 @@ impl Listening {
     }
 }
 
-/// What serves connections.
+/// The part that serves connections.
 #[derive(Clone)]
 struct Serving {
     shared: Arc<Shared>,
@@ -194,13 +194,13 @@ struct Serving {
 impl Serving {
     async fn serve(self, stream: TcpStream, (permit, watcher): Given) {
         let Serving { shared, acceptor, timeouts } = self;
-        // Boxed, because a connection keeps the room of what handles a request for as long as it is there.
+        // Boxed; otherwise a connection would keep memory for the request handler as long as it is open.
         let service = service_fn(move |request| Box::pin(service::handle(Arc::clone(&shared), request)));
         let stream = Patient::new(stream, timeouts.write);
         let waits = Waits { head: timeouts.head, write: timeouts.write };
         match acceptor {
             None => ikigai_listen::serve(stream, waits, watcher, service).await,
-            // Boxed, because every connection would keep the room that one with TLS needs.
+            // Boxed; otherwise every connection would take the memory that one with TLS needs.
             Some(acceptor) => {
                 let serving = async move {
                     if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {

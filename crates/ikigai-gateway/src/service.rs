@@ -1,4 +1,4 @@
-//! From a request to its answer.
+//! Answers requests: checks them, reads them, and passes them to what serves them.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -22,17 +22,17 @@ use crate::server::Shared;
 use crate::state::State;
 use crate::verbs;
 
-/// Headers of ours, which are not for providers.
+/// The prefix of our own headers, which are not for providers.
 const OURS: &str = "x-ikigai-";
 const STRICT: &str = "x-ikigai-strict";
-/// Headers that tell about the client and its network, and are nobody else's business.
+/// Headers about the client and its network, which are private.
 const PRIVATE: [&str; 6] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "origin", "referer"];
-/// What may stand before UTF-8 text, and says nothing.
+/// May come before UTF-8 text, and means nothing.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// The longest id that is taken over from a client.
+/// The longest id that is accepted from a client, in bytes.
 const LONGEST_ID: usize = 128;
 
-/// Answers one request. Nothing here fails: whatever goes wrong is an answer.
+/// Answers one request. Never fails: whatever goes wrong becomes an answer.
 pub(crate) async fn handle(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Response<Out>, Infallible> {
     let state = shared.state.load_full();
     let origin = request.headers().get(http::header::ORIGIN).cloned();
@@ -53,16 +53,16 @@ async fn answer(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incom
     }
     let id = request_id(request.headers());
     let mut entry = Entry::new(id, request.method().as_str(), path);
-    // Boxed, so that its room is free again while the provider is waited for.
+    // Boxed, so that its memory is free again while we wait for the provider.
     let served = Box::pin(serve(shared, state, request, &mut entry)).await;
     match served {
         Served::Here(response) => reply::finish(*response, entry),
-        // Boxed, like what is inside: a future that holds another one holds room for it twice.
+        // Boxed, like the futures in it: a future that holds another one takes memory for it twice.
         Served::Generate(call) => Box::pin(generate(*call, entry, state)).await,
     }
 }
 
-/// What a request is.
+/// How a request is answered.
 enum Served {
     Here(Box<Response<Out>>),
     Generate(Box<Call>),
@@ -72,7 +72,7 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
     let (parts, body) = request.into_parts();
     let mut target = parts.uri.path_and_query().map_or("/", |target| target.as_str()).to_owned();
     let has = |name: &str| parts.headers.contains_key(name);
-    // An answer to HEAD is one to GET; its body is left out when it is sent.
+    // HEAD is answered like GET; the body is left out on sending.
     let method = if parts.method == Method::HEAD { "GET" } else { parts.method.as_str() };
     let mut endpoint = Endpoint::of(method, &target, has);
     if endpoint.is_none() {
@@ -127,7 +127,7 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
     };
     let length = body.bytes.len();
     entry.request_bytes = length;
-    // Some programs write it before all text; no provider takes it.
+    // Some programs put it before all text; no provider accepts it.
     if body.bytes.starts_with(BYTE_ORDER_MARK) {
         body.bytes.advance(BYTE_ORDER_MARK.len());
     }
@@ -158,7 +158,7 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
     }
 }
 
-/// Takes off what is not for providers.
+/// Removes the headers that are not for providers.
 fn strip(headers: &mut HeaderMap) {
     let is_unwanted = |name: &&HeaderName| name.as_str().starts_with(OURS) || PRIVATE.contains(&name.as_str());
     let unwanted: Vec<HeaderName> = headers.keys().filter(is_unwanted).cloned().collect();
@@ -167,14 +167,14 @@ fn strip(headers: &mut HeaderMap) {
     }
 }
 
-/// Whether a body is JSON, or at least not said to be something else.
+/// Whether a body is JSON, or at least not declared as something else.
 fn is_json(headers: &HeaderMap) -> bool {
     let Some(media_type) = headers.get(CONTENT_TYPE) else { return true };
     let media_type = media_type.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     media_type.eq_ignore_ascii_case("application/json") || media_type.to_ascii_lowercase().ends_with("+json")
 }
 
-/// The client's own id of a request, or a new one.
+/// Returns the client's own request id, or a new one.
 fn request_id(headers: &HeaderMap) -> String {
     let own = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
     let usable = |id: &&str| !id.is_empty() && id.len() <= LONGEST_ID && id.bytes().all(|byte| byte.is_ascii_graphic());
@@ -184,7 +184,7 @@ fn request_id(headers: &HeaderMap) -> String {
     }
 }
 
-/// The dialect that a client speaks that asks for something unknown: its headers say.
+/// Guesses the dialect of a client that asks for something unknown, from its path and headers.
 fn guess(headers: &HeaderMap, target: &str) -> Dialect {
     let has = |name: &str| headers.contains_key(name);
     let known = Endpoint::of("POST", target, has).or_else(|| Endpoint::of("GET", target, has));
@@ -221,7 +221,7 @@ fn preflight() -> Response<Out> {
     response
 }
 
-/// Refuses pages that may not use an open gateway: they need no key, and a browser asks before it sends only some requests.
+/// Refuses pages not allowed on an open gateway: they need no key, and browsers send some requests without a preflight.
 fn check_origin(state: &State, headers: &HeaderMap) -> Result<(), Error> {
     let origin = headers.get(http::header::ORIGIN).filter(|_| matches!(state.config.access, Access::Open));
     match origin {

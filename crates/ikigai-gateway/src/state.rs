@@ -1,4 +1,4 @@
-//! What follows from one configuration: the client, and who can be reached.
+//! What is derived from one configuration: the client, and which providers are reachable.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, RwLock};
@@ -10,31 +10,31 @@ use ikigai::{Client, Dialect, Error};
 use crate::config::Config;
 use crate::plan::Plan;
 
-/// What a gateway stands on besides its configuration: the same for every configuration that it is given.
+/// What a gateway needs besides its configuration. It stays the same when the configuration changes.
 #[derive(Debug, Clone)]
 pub struct Setup {
     environment: Environment,
-    /// Connections outlive a configuration.
+    /// Shared by all configurations, so that connections outlive them.
     transport: Http,
     has_simulator: bool,
 }
 
 impl Setup {
-    /// With keys from this environment, and with the simulator whose address is in it as `IKIGAI_SIM_URL`, if it is.
+    /// Uses keys from this environment, and the simulator whose address is in its variable `IKIGAI_SIM_URL`, if set.
     ///
     /// # Errors
-    /// If TLS cannot be set up.
+    /// Returns an error if TLS cannot be set up.
     pub fn new(environment: Environment) -> Result<Self, Error> {
         let has_simulator = environment.variable(SIMULATOR_URL).is_some();
         Ok(Setup { environment, transport: Http::new()?, has_simulator })
     }
 
-    /// Is there a simulator already?
+    /// Returns whether a simulator is already set up.
     pub fn has_simulator(&self) -> bool {
         self.has_simulator
     }
 
-    /// With a simulator at this address, as the provider `sim`.
+    /// Uses the simulator at this address as the provider `sim`.
     #[must_use]
     pub fn simulator(mut self, url: impl Into<String>) -> Self {
         self.environment = self.environment.with_variable(SIMULATOR_URL, url);
@@ -42,27 +42,27 @@ impl Setup {
         self
     }
 
-    /// With another way to reach providers.
+    /// Uses another transport to reach providers.
     #[must_use]
     pub fn transport(mut self, transport: Http) -> Self {
         self.transport = transport;
         self
     }
 
-    /// Where keys come from.
+    /// Returns the environment that keys come from.
     pub fn environment(&self) -> &Environment {
         &self.environment
     }
 }
 
-/// Everything that follows from one configuration.
+/// Everything derived from one configuration.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) config: Config,
     pub(crate) client: Client,
     /// The providers that requests may go to, by their ids.
     pub(crate) reachable: HashSet<String>,
-    /// What was made out of names, by the name and the client's dialect.
+    /// The plans made so far, by the name and the client's dialect.
     pub(crate) plans: RwLock<HashMap<(String, Dialect), Arc<Plan>>>,
 }
 

@@ -1,4 +1,4 @@
-//! Another dialect on the other side: through the canonical form.
+//! Different dialects on the two sides: requests and answers go through the canonical form.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,14 +17,14 @@ use crate::pause::{Asking, Pauses, Resumed, Strictness};
 use crate::plan::{Plan, Way};
 use crate::translating::{Earlier, Translating};
 
-/// A request in the canonical form, and what an answer to it has to be like.
+/// A request in canonical form, and the form that its answer must have.
 #[derive(Debug, Clone)]
 pub(crate) struct Decoded {
     pub(crate) request: Request,
     pub(crate) reply: Reply,
 }
 
-/// Asks a model in its own dialect, and gives its answer in the client's.
+/// Asks a model in its own dialect, and returns its answer in the client's.
 pub(crate) async fn translate(
     call: &Call,
     decoded: Decoded,
@@ -66,25 +66,25 @@ pub(crate) async fn translate(
     }
 }
 
-/// The request as this model is asked.
+/// The request that this model gets.
 fn for_model(mut request: Request, asked: &Asked, way: &Way) -> Request {
     let model = way.upstream.model();
     request.model.clone_from(&model.id);
     request.stream = asked.streams.then_some(true);
-    // The client's own wish goes before the level in the target's name.
+    // The client's own setting takes precedence over the level in the target's name.
     if let (Some(level), None) = (model.level, &request.thinking) {
         request.thinking = Some(Thinking::from(level));
     }
     request
 }
 
-/// What it takes to give an answer in the client's dialect.
+/// What is needed to write an answer in the client's dialect.
 struct Answering {
     names: ToolNames,
     losses: Vec<Loss>,
-    /// Where the provider may pause, and the client does not go on by itself.
+    /// Set if the provider may pause and the client does not continue by itself.
     pauses: Option<Pauses>,
-    /// The model that the answer names, where it is not the one that answers.
+    /// The model that the answer names, if it is not the one that answers.
     model: Option<String>,
     reply: Reply,
     keeps: Option<Keeps>,
@@ -97,7 +97,7 @@ pub(crate) struct Keeps {
     pub(crate) from: ModelName,
 }
 
-/// A whole answer of a provider, and its length in bytes.
+/// Reads a provider's whole answer, and returns its length in bytes as well.
 async fn read(exchange: Exchange, names: ToolNames, provider: Dialect) -> Result<(Response, usize), Failure> {
     let body = exchange.bytes().await?;
     let length = body.len();
@@ -110,7 +110,7 @@ async fn read(exchange: Exchange, names: ToolNames, provider: Dialect) -> Result
     Ok((apart(length, work).await?, length))
 }
 
-/// Adds what is not told yet: a turn that is sent again loses the same again.
+/// Adds losses that are not listed yet: a continued turn loses the same again.
 pub(crate) fn add_losses(losses: &mut Vec<Loss>, more: Vec<Loss>) {
     for loss in more {
         if !losses.contains(&loss) {
@@ -185,7 +185,7 @@ impl Answering {
             broken: None,
             losses: Vec::new(),
         };
-        // Until something goes out, another model may be asked.
+        // Until something is sent, another model can be asked.
         let mut first = Vec::new();
         while first.is_empty() && !flow.is_over() {
             let before = flow.seen.has_output;

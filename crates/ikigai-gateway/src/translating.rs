@@ -1,4 +1,4 @@
-//! A stream on its way from one dialect to another.
+//! A stream that is translated from one dialect to another.
 
 use bytes::Bytes;
 use ikigai::transport::{Body, TransportError};
@@ -30,18 +30,18 @@ pub(crate) struct Translating {
     /// What came before the last pause.
     pub(crate) earlier: Earlier,
     pub(crate) pauses: Option<Pauses>,
-    /// The answer so far, where the provider paused.
+    /// The answer so far, if the provider paused.
     pub(crate) paused: Option<Response>,
-    /// Why the rest did not come.
+    /// Why the rest did not arrive.
     pub(crate) broken: Option<Error>,
-    /// What was lost when the rest was asked for.
+    /// What was lost in the requests for the rest.
     pub(crate) losses: Vec<Loss>,
 }
 
 /// The part of an answer that came before a pause.
 #[derive(Debug, Default)]
 pub(crate) struct Earlier {
-    /// How many blocks it has.
+    /// The number of its blocks.
     blocks: usize,
     usage: Option<Usage>,
     /// Whether there was a pause at all.
@@ -85,7 +85,7 @@ impl Translating {
         self.events.clear();
     }
 
-    /// Puts an event behind what came before a pause.
+    /// Makes an event follow what came before a pause.
     fn follow(&mut self, event: &mut Event) {
         if !self.earlier.has_begun {
             return;
@@ -104,7 +104,7 @@ impl Translating {
         }
     }
 
-    /// Is this the end of an answer that is gone on with? The last pause that is not, is made an end.
+    /// Whether this ends a part that will be continued. The last pause, which will not be, becomes a real end.
     fn is_pause(&mut self, event: &mut Event) -> bool {
         let (Some(pauses), Some(collector)) = (&self.pauses, &self.collector) else { return false };
         if !event.is_pause() {

@@ -1,4 +1,4 @@
-//! What the APIs can do besides writing answers: count tokens, turn texts into vectors, list models.
+//! What the APIs offer besides answers: counting tokens, embeddings, lists of models.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::plan::{Way, check_length};
 use crate::reply::{self, Out, wrong_field};
 use crate::state::State;
 
-/// Counts the tokens of a request: by the provider where it counts, by an estimate elsewhere.
+/// Counts the tokens of a request. The provider counts if it can; otherwise they are estimated.
 pub(crate) async fn count(call: &Call, entry: &mut Entry, state: &Arc<State>) -> Result<Response<Out>, Failure> {
     let dialect = call.endpoint.dialect;
     let asked = Asked::of(&call.endpoint, &call.body.bytes)?;
@@ -28,7 +28,7 @@ pub(crate) async fn count(call: &Call, entry: &mut Entry, state: &Arc<State>) ->
     };
     if *passes {
         return match send_on(call, &asked, upstream).await {
-            // Some copies of an API lack this part of it.
+            // Some providers that copy an API lack this part of it.
             Err(Failure::Upstream(error)) if is_missing(&error) => Ok(estimated(dialect, &decoded()?)),
             outcome => outcome,
         };
@@ -74,7 +74,7 @@ fn first(asked: &str, call: &Call, entry: &mut Entry, state: &Arc<State>) -> Res
     Ok(plan)
 }
 
-/// Passes a request on as it is, but for the model's name, and its answer back.
+/// Forwards a request unchanged except for the model's name, and returns its answer.
 async fn send_on(call: &Call, asked: &Asked, upstream: &Upstream) -> Result<Response<Out>, Failure> {
     let model = &upstream.model().id;
     let body = renamed(call.body.bytes.clone(), asked, model);
@@ -84,7 +84,7 @@ async fn send_on(call: &Call, asked: &Asked, upstream: &Upstream) -> Result<Resp
     Ok(reply::whole(status, headers, exchange.bytes().await?))
 }
 
-/// Turns texts into vectors.
+/// Computes embeddings.
 pub(crate) async fn embed(call: &Call, entry: &mut Entry, state: &Arc<State>) -> Result<Response<Out>, Failure> {
     let dialect = call.endpoint.dialect;
     let asked = Asked::of(&call.endpoint, &call.body.bytes)?;
@@ -135,7 +135,7 @@ pub(crate) async fn embed(call: &Call, entry: &mut Entry, state: &Arc<State>) ->
     Ok(response)
 }
 
-/// Lists the models that can be asked for.
+/// Lists the models that clients can ask for.
 pub(crate) fn list(endpoint: &Endpoint, state: &State) -> Response<Out> {
     reply::json(StatusCode::OK, endpoint.dialect.encode_models(&models(state)))
 }
@@ -152,7 +152,7 @@ pub(crate) fn get(endpoint: &Endpoint, state: &State) -> Result<Response<Out>, E
     Ok(reply::json(StatusCode::OK, endpoint.dialect.encode_model(&model)))
 }
 
-/// Our own names first, then the real ones of the providers that can be reached, as a client can write them.
+/// The configured names first, then the models of reachable providers, by names that a client can use.
 fn models(state: &State) -> Vec<ListedModel> {
     let registry = &state.config.registry;
     let mut names = BTreeSet::new();
@@ -184,20 +184,20 @@ fn listed(id: String, facts: &Facts) -> ListedModel {
     model
 }
 
-/// The error of pictures and sounds, which are not passed on.
+/// The error for images and audio, which are not passed on.
 pub(crate) fn media() -> Error {
     not_served("the gateway does not pass on image generation, speech and transcription; ask the provider directly")
 }
 
-/// The error of answers that a provider has stored.
+/// The error for answers that a provider has stored.
 pub(crate) fn stored() -> Error {
     not_served("the gateway cannot access answers stored by a provider; send the whole conversation instead")
 }
 
-/// The error of a path or an operation that the gateway does not have.
+/// The error for a path or an operation that the gateway does not have.
 pub(crate) fn not_served(message: impl Into<String>) -> Error {
     let mut error = Error::new(ErrorKind::NotFound, message);
-    // The word of OpenAI's own API; without it, its clients would be told that they named an unknown model.
+    // The code of OpenAI's own API; without it, its clients would say that the model is unknown.
     error.code = Some("unknown_url".to_owned());
     error
 }

@@ -1,7 +1,7 @@
-//! Threads that serve connections, each with a runtime of its own.
+//! Threads that serve connections, each with its own runtime.
 //!
-//! A request is handled where its connection lives, and so is the connection to the provider: nothing moves between threads
-//! while it is under way. That takes a third less than a runtime whose threads share their tasks.
+//! A request is handled on its connection's thread, and so is the connection to the provider: nothing moves between
+//! threads meanwhile. This costs a third less than a runtime whose threads share their tasks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,10 +11,10 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tracing::dispatcher;
 
-/// More do not help: a gateway waits for others most of the time.
+/// More would not help: a gateway mostly waits for others.
 const MOST: usize = 32;
 
-/// The threads. They end when this is dropped, and all connections with them.
+/// The threads. They end when this is dropped, and so do all connections.
 pub(crate) struct Workers<T> {
     workers: Vec<Worker<T>>,
 }
@@ -47,7 +47,7 @@ impl Drop for Counted {
 }
 
 impl<T: Send + 'static> Workers<T> {
-    /// One for each processor. Each of them hands its connections to `serve`.
+    /// Starts one thread per processor. Each passes its connections to `serve`.
     pub(crate) fn start<S, F>(serve: S) -> std::io::Result<Self>
     where
         S: Fn(TcpStream, T) -> F + Clone + Send + 'static,
@@ -58,7 +58,7 @@ impl<T: Send + 'static> Workers<T> {
         Ok(Workers { workers })
     }
 
-    /// Hands a connection to the worker with the fewest. One that cannot be handed over is closed.
+    /// Gives a connection to the worker with the fewest. One that cannot be passed on is closed.
     pub(crate) fn serve(&self, stream: TcpStream, with: T) {
         let open = |worker: &&Worker<T>| worker.open.load(Ordering::Relaxed);
         let (Some(worker), Ok(stream)) = (self.workers.iter().min_by_key(open), stream.into_std()) else { return };
@@ -87,7 +87,7 @@ impl<T: Send + 'static> Worker<T> {
                     });
                 }
             });
-            // A body that is being translated would hold the thread up.
+            // A body that is being translated would hold up the thread.
             runtime.shutdown_background();
         })?;
         Ok(Worker { connections, open: Arc::default() })

@@ -1,4 +1,4 @@
-//! Reading requests: within their limits, and no more of them at once than there is room for.
+//! Reads request bodies: within limits, and only as many at once as there is room for.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use tokio::time::timeout;
 
 /// Room is given out in pieces of this many bytes.
 const PIECE: usize = 1024;
-/// What a body that does not say how long it is gets at first.
+/// What a body of unknown length gets at first.
 const FIRST: usize = 64 << 10;
-/// Spare bytes behind a body, for those who put a longer word into it.
+/// Spare bytes after a body, so that a longer name can be written into it.
 const SPARE: usize = 64;
 /// How long a request waits for room.
 const WAIT: Duration = Duration::from_secs(60);
@@ -30,33 +30,33 @@ pub struct Held {
     _room: Option<OwnedSemaphorePermit>,
 }
 
-/// Why a body was not read.
+/// The reason why a body was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It has more bytes than this.
     #[error("the request is larger than the limit of {0} bytes")]
     TooLarge(usize),
-    /// Its next piece was not there in time.
+    /// Its next piece did not arrive in time.
     #[error("the rest of the request did not arrive in time")]
     TooSlow,
-    /// There is no room for it beside those that are held.
+    /// There is no room for it in addition to those already held.
     #[error("the server is holding too many requests; try again")]
     NoRoom,
-    /// The connection ended before it did.
+    /// The connection ended before the body did.
     #[error("the request broke off")]
     Broken,
 }
 
 impl Room {
-    /// Room for so many bytes.
+    /// Creates room for this many bytes.
     pub fn new(bytes: usize) -> Self {
         Room(Arc::new(Semaphore::new((bytes / PIECE).clamp(1, Semaphore::MAX_PERMITS))))
     }
 
-    /// Reads a body of at most `most` bytes, whose pieces are at most `pause` apart.
+    /// Reads a body of at most `most` bytes whose pieces arrive at most `pause` apart.
     ///
     /// # Errors
-    /// If it is larger, slower, or broken, or there is no room for it.
+    /// Returns an error if it is larger, slower or broken, or there is no room for it.
     pub async fn read(&self, mut body: Incoming, most: usize, pause: Duration) -> Result<Held, Refused> {
         let told = body.size_hint();
         if told.lower() > most as u64 {
@@ -85,7 +85,7 @@ impl Room {
             }
             let taken = room.num_permits() * PIECE;
             if length > taken {
-                // Whoever waits here holds room that others wait for, so nobody does.
+                // Waiting here would hold room that others wait for, so nothing does.
                 let more = pieces((length - taken).max(taken).min(most - taken + PIECE));
                 let more = Arc::clone(&self.0).try_acquire_many_owned(more).map_err(|_| Refused::NoRoom)?;
                 room.merge(more);
@@ -110,7 +110,7 @@ fn pieces(bytes: usize) -> u32 {
 }
 
 impl Refused {
-    /// The HTTP status that says so.
+    /// Returns the HTTP status for it.
     pub fn status(self) -> u16 {
         match self {
             Refused::TooLarge(_) => 413,

@@ -1,4 +1,4 @@
-//! Leaving in good order: connections are told that the server stops, and waited for.
+//! Graceful shutdown: connections are told that the server stops, and waited for.
 
 use std::pin::{Pin, pin};
 use std::task::{Poll, Waker};
@@ -6,21 +6,21 @@ use std::task::{Poll, Waker};
 use tokio::sync::watch;
 use tokio::task::unconstrained;
 
-/// Tells connections that the server stops. They are told as well when this is dropped.
+/// The signal to connections that the server stops. Dropping it sends the signal, too.
 #[derive(Debug, Default)]
 pub struct Drain(watch::Sender<()>);
 
-/// What one connection is told by. The connection counts as open until this is dropped.
+/// One connection's receiver of the signal. The connection counts as open until this is dropped.
 #[derive(Debug)]
 pub struct Watcher(watch::Receiver<()>);
 
 impl Drain {
-    /// For connections of one server.
+    /// Creates the signal for the connections of one server.
     pub fn new() -> Self {
         Drain::default()
     }
 
-    /// For one connection.
+    /// Returns the receiver for one connection.
     pub fn watcher(&self) -> Watcher {
         Watcher(self.0.subscribe())
     }
@@ -33,8 +33,8 @@ impl Drain {
 }
 
 impl Watcher {
-    /// Waits for `work`. When the server stops before it is over, `stop` is called, once, and `work` goes on. `turn` is
-    /// called each time before `work` is polled.
+    /// Runs `work`. If the server stops before it is done, `stop` is called once, and `work` goes on. `turn` is called
+    /// each time before `work` is polled.
     pub(crate) async fn watch<W: Future>(
         &mut self,
         mut work: Pin<Box<W>>,
@@ -42,12 +42,12 @@ impl Watcher {
         stop: impl FnOnce(Pin<&mut W>),
     ) -> W::Output {
         let news = self.0.clone();
-        // Once it was asked it waits for news, however much else its task has done.
+        // Unconstrained: once polled, it is registered for news even if the task has used up its budget.
         let mut told = pin!(unconstrained(self.0.changed()));
         let mut stop = Some(stop);
         let mut waker: Option<Waker> = None;
         std::future::poll_fn(|cx| {
-            // Whoever waits for news is asked only when there are some: `work` is polled far more often.
+            // Polled only if there is news, or a new waker: `work` is polled far more often.
             let is_known = waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()));
             if stop.is_some() && (!is_known || news.has_changed().unwrap_or(true)) {
                 waker = Some(cx.waker().clone());
@@ -63,7 +63,7 @@ impl Watcher {
         .await
     }
 
-    /// The outcome of `work`, or `None` if the server stops before there is one.
+    /// Returns the outcome of `work`, or `None` if the server stops first.
     pub(crate) async fn unless_stopped<W: Future>(&mut self, mut work: Pin<Box<W>>) -> Option<W::Output> {
         let mut told = pin!(self.0.changed());
         std::future::poll_fn(|cx| match told.as_mut().poll(cx) {

@@ -1,9 +1,9 @@
-//! What the gateway and the simulator share as servers: connections that slow or greedy clients cannot exhaust.
+//! The server code that the gateway and the simulator share: connections that slow or greedy clients cannot exhaust.
 //!
-//! A connection has a limit on the head of a request and on the time it takes to arrive, on requests at once, and on how long
-//! the other end may refuse to read ([`Patient`]). Bodies are read within limits of their own, and no more of them are held
-//! at once than there is [`Room`] for. Connections themselves are counted by [`accept`], and told by a [`Drain`] when the server
-//! stops.
+//! There are limits on the size of a request's head and the time it takes to arrive, on concurrent requests per
+//! connection, and on how long the other end may refuse to read ([`Patient`]). Bodies have limits of their own, and
+//! only as many are held at once as there is [`Room`] for. [`accept`] counts connections, and a [`Drain`] tells them
+//! when the server stops.
 
 #![forbid(unsafe_code)]
 
@@ -38,14 +38,14 @@ pub use body::{Held, Refused, Room};
 pub use drain::{Drain, Watcher};
 pub use patient::Patient;
 
-/// The most bytes of the head of a request.
+/// The longest head of a request, in bytes.
 const LONGEST_HEAD: usize = 64 << 10;
-/// The most requests at once on one HTTP/2 connection.
+/// The most concurrent requests on one HTTP/2 connection.
 const MOST_STREAMS: u32 = 250;
-/// How long nothing is accepted after accepting failed, for want of file handles perhaps.
+/// How long nothing is accepted after accepting failed, perhaps for lack of file handles.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Waits for the next connection, and for a permit to have it. While there is none, clients wait in the system's queue.
+/// Waits for a permit, then for the next connection. While there is no permit, clients wait in the system's queue.
 pub async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>) -> (TcpStream, OwnedSemaphorePermit) {
     loop {
         let permit = Arc::clone(permits).acquire_owned().await;
@@ -57,12 +57,12 @@ pub async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>) -> (TcpStr
     }
 }
 
-/// How long a client is waited for.
+/// How long to wait for a client.
 #[derive(Debug, Clone, Copy)]
 pub struct Waits {
     /// For the first bytes of a connection, and for the whole head of each request.
     pub head: Duration,
-    /// For the client to take something of an answer that is ready.
+    /// For the client to accept part of an answer that is ready.
     pub write: Duration,
 }
 
@@ -75,7 +75,7 @@ where
     B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    // A client that says nothing, leaves, or breaks the protocol is nobody's failure.
+    // A client that says nothing, leaves, or breaks the protocol is not our failure.
     let begun = watcher.unless_stopped(Box::pin(timeout(waits.head, Begun::new(stream)))).await;
     let Some(Ok(Ok((stream, version)))) = begun else { return };
     let stream = TokioIo::new(stream);
@@ -88,13 +88,13 @@ where
                 async move { answering.await.map(|response| response.map(|body| Pieces::new(body, turn))) }
             });
             let mut builder = http1::Builder::new();
-            // Answers come in small pieces, and those are copied in less time than hyper and the system take to gather them.
+            // Answers come in small pieces, and copying them is faster than having hyper and the system gather them.
             builder.timer(TokioTimer::new()).header_read_timeout(waits.head).max_buf_size(LONGEST_HEAD).writev(false);
             let serving = Box::pin(builder.serve_connection(stream, service));
             drop(builder);
             let _ = watcher.watch(serving, || turn.begin(), http1::Connection::graceful_shutdown).await;
         }
-        // Boxed, because every connection would keep the room that one of these needs.
+        // Boxed; otherwise every connection would take the memory that one of these needs.
         Version::Http2 => Box::pin(serve_http2(stream, waits, watcher, service)).await,
     }
 }

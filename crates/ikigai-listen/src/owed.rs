@@ -1,7 +1,7 @@
 //! The answers on an HTTP/2 connection that its client has not accepted yet.
 //!
-//! Over HTTP/1, a client that does not read stops the connection's writes, and one that does not ask reaches the limit on
-//! heads. HTTP/2 has a window for each answer, and pings, so a connection can be alive while nothing moves in it.
+//! Over HTTP/1, a client that does not read blocks the connection's writes, and one that sends nothing reaches the time
+//! limit for heads. HTTP/2 has a window per answer, and pings, so a connection can be alive while nothing moves in it.
 
 use std::future::Future;
 use std::io::IoSlice;
@@ -19,29 +19,29 @@ use tokio::time::Instant;
 
 use crate::Waits;
 
-/// A connection may stay open this many times as long as a head may take: before its first request, and between two.
+/// How long a connection may have no request, as a multiple of the time for a head: before the first one, then later.
 const BEFORE: u32 = 2;
 const BETWEEN: u32 = 10;
 
-/// The requests of one connection that are not answered yet, or whose answers the client has not taken.
+/// The requests of one connection that are not answered yet, or whose answers the client has not accepted.
 #[derive(Debug, Clone)]
 pub(crate) struct Ledger(Arc<Entries>);
 
 #[derive(Debug)]
 struct Entries {
     opened: Instant,
-    /// Whether a request has come.
+    /// Whether a request has arrived.
     is_used: AtomicBool,
     owed: Mutex<Vec<Weak<Owed>>>,
 }
 
-/// One answer, until the client has taken it.
+/// One answer, until the client has accepted it.
 #[derive(Debug)]
 struct Owed {
     opened: Instant,
     /// The pieces that are ready for the client.
     pieces: AtomicUsize,
-    /// When the client last took something, or was first offered something: milliseconds since the connection was opened.
+    /// When the client last accepted or was offered something, in milliseconds since the connection was opened.
     moved: AtomicU64,
 }
 
@@ -50,13 +50,13 @@ impl Ledger {
         Ledger(Arc::new(Entries { opened: Instant::now(), is_used: AtomicBool::new(false), owed: Mutex::default() }))
     }
 
-    /// A service that writes its requests into the ledger.
+    /// Wraps a service to record its requests in the ledger.
     pub(crate) fn keep<S>(&self, service: S) -> Kept<S> {
         Kept { service, ledger: self.clone() }
     }
 
-    /// Waits until the connection is not worth keeping: it has brought no request for too long, or its client takes nothing
-    /// of an answer.
+    /// Waits until the connection is not worth keeping: it has had no request for too long, or its client accepts
+    /// nothing of an answer.
     pub(crate) async fn lapsed(&self, waits: Waits) {
         let mut quiet_since = Some(self.0.opened);
         loop {
@@ -75,19 +75,19 @@ impl Ledger {
         }
     }
 
-    /// What is still owed. What is not is forgotten.
+    /// The answers that are still owed. The others are removed.
     fn owed(&self) -> Vec<Arc<Owed>> {
         let mut owed = self.0.owed.lock().unwrap_or_else(PoisonError::into_inner);
         owed.retain(|owed| owed.strong_count() > 0);
         owed.iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Writes down that a request came.
+    /// Records that a request arrived.
     fn asked(&self) -> Arc<Owed> {
         self.0.is_used.store(true, Ordering::Relaxed);
         let owed = Arc::new(Owed { opened: self.0.opened, pieces: AtomicUsize::new(0), moved: AtomicU64::new(0) });
         let mut all = self.0.owed.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those that are over are forgotten before there are many of them.
+        // Finished ones are removed before the list has to grow.
         if all.len() == all.capacity() {
             all.retain(|owed| owed.strong_count() > 0);
         }
@@ -101,7 +101,7 @@ impl Owed {
         u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// The client took something, or is offered more.
+    /// Notes that the client accepted something, or is offered more.
     fn moves(&self) {
         self.moved.store(self.now(), Ordering::Relaxed);
     }
@@ -112,7 +112,7 @@ impl Owed {
     }
 }
 
-/// A service whose requests are in a ledger.
+/// A service whose requests are recorded in a ledger.
 #[derive(Debug)]
 pub(crate) struct Kept<S> {
     service: S,
@@ -126,14 +126,14 @@ pub(crate) struct Answering<F> {
     owed: Arc<Owed>,
 }
 
-/// The body of an answer that is in a ledger.
+/// The body of an answer that is recorded in a ledger.
 #[derive(Debug)]
 pub(crate) struct Owing<B> {
     body: B,
     owed: Arc<Owed>,
 }
 
-/// A piece of an answer, until it has gone out.
+/// A piece of an answer, until it has been sent.
 #[derive(Debug)]
 pub(crate) struct Piece<D> {
     data: D,

@@ -8,22 +8,22 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// A connection that fails when the other end takes nothing for too long.
+/// A connection that fails if the other end accepts nothing for too long.
 #[derive(Debug)]
 pub struct Patient<S> {
     stream: S,
     limit: Duration,
-    /// Since when a write waits.
+    /// The timer of a write that is waiting.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Patient<S> {
-    /// A write may wait for this long.
+    /// Wraps a connection whose writes may wait this long.
     pub fn new(stream: S, limit: Duration) -> Self {
         Patient { stream, limit, waiting: None }
     }
 
-    /// The outcome of a write, or a failure if it has waited for too long.
+    /// Returns the outcome of a write, or an error if it has waited too long.
     fn within<T>(&mut self, outcome: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if outcome.is_ready() {
             self.waiting = None;

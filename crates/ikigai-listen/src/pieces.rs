@@ -1,4 +1,4 @@
-//! Bodies in pieces that a connection has little room for.
+//! Bodies in small pieces, so that a connection needs little memory.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,20 +10,20 @@ use http_body::{Body, Frame, SizeHint};
 
 /// The largest piece.
 const LARGEST: usize = 16 << 10;
-/// So much is given away before it has to be sent.
+/// The most bytes given out before they have to be sent.
 const MOST: usize = 32 << 10;
 
 /// One turn of a connection, from when its task is woken until it waits again.
 ///
-/// hyper asks a body for more once again after it has sent what it had. A body that had nothing in this turn would only
-/// say so again: whatever it waits for wakes the task, and that is another turn.
+/// After hyper has sent what it had, it asks the body for more once again. A body that had nothing in this turn would
+/// only say so again: whatever it waits for wakes the task, and that is another turn.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Turn {
     has_nothing: Arc<AtomicBool>,
 }
 
 impl Turn {
-    /// The task was woken.
+    /// Starts a turn: the task was woken.
     pub(crate) fn begin(&self) {
         self.has_nothing.store(false, Ordering::Relaxed);
     }
@@ -40,15 +40,15 @@ impl Turn {
 
 /// A body in pieces.
 ///
-/// What a connection writes is copied into a buffer that it keeps. That buffer would grow to the size of the largest
-/// piece, or to all that is there at once.
+/// What a connection writes is copied into a buffer that it keeps. Without this, the buffer would grow to the size of
+/// the largest piece, or of everything that is ready at once.
 #[derive(Debug)]
 pub(crate) struct Pieces<B> {
     turn: Turn,
     body: B,
     /// The rest of a piece of the body.
     rest: Bytes,
-    /// How much was given away in this turn.
+    /// The number of bytes given out in this turn.
     given: usize,
 }
 
@@ -68,7 +68,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Pieces<B> {
             return Poll::Pending;
         }
         if *given >= MOST {
-            // The next turn comes at once, when this much is sent or waits to be.
+            // The next turn follows at once, when this much is sent or waits to be.
             *given = 0;
             cx.waker().wake_by_ref();
             return turn.end();
@@ -113,7 +113,7 @@ mod tests {
 
     use super::*;
 
-    /// Pieces that are there, and how often it was asked for one.
+    /// Pieces that are ready, and how often one was asked for.
     struct Source(VecDeque<Bytes>, usize);
 
     impl Body for Source {

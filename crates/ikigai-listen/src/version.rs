@@ -1,4 +1,4 @@
-//! Which version of HTTP a client speaks, by its first bytes.
+//! Detects the version of HTTP that a client speaks by its first bytes.
 
 use std::io;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 
-/// What a client that speaks HTTP/2 begins with.
+/// The first bytes of a client that speaks HTTP/2.
 const PREFACE: [u8; 24] = *b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A version of HTTP.
@@ -17,10 +17,10 @@ pub(crate) enum Version {
     Http2,
 }
 
-/// A connection whose first bytes were looked at.
+/// A connection whose first bytes have been read.
 ///
-/// They come out again by themselves. hyper makes its buffer twice as large when the first read brings less than a head, and
-/// has room then to go on reading while the request is held: otherwise it takes a second buffer for that, which is more.
+/// They are returned by a read of their own. If the first read brings less than a head, hyper doubles its buffer, and
+/// then has room to go on reading while the request is held; otherwise it takes a second buffer, which is more.
 #[derive(Debug)]
 pub(crate) struct Begun<S> {
     stream: S,
@@ -30,7 +30,7 @@ pub(crate) struct Begun<S> {
 }
 
 impl<S: AsyncRead + Unpin> Begun<S> {
-    /// Reads until it is clear what the client speaks.
+    /// Reads until it is clear which version the client speaks.
     pub(crate) async fn new(mut stream: S) -> io::Result<(Self, Version)> {
         let mut first = [0; PREFACE.len()];
         let mut length = 0;

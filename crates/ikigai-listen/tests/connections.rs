@@ -1,4 +1,4 @@
-//! Connections from their first byte to their end: which version of HTTP a client speaks, who is waited for, and for how long.
+//! Connections from first byte to last: which version of HTTP a client speaks, and how long the server waits for it.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests may")]
 
@@ -19,17 +19,17 @@ const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 const HEAD: Duration = Duration::from_secs(5);
 const WAITS: Waits = Waits { head: HEAD, write: Duration::from_secs(100) };
-/// How long an answer takes, unless its path says that it is there at once.
+/// How long an answer takes, unless its path says that it is ready at once.
 const WORK: Duration = Duration::from_secs(60);
 
-/// The client's end of a connection that is being served, and the serving of it.
+/// The client's end of a connection that is being served, and the task that serves it.
 fn connect(drain: &Drain) -> (DuplexStream, JoinHandle<()>) {
     let (client, server) = duplex(64 << 10);
     let serving = tokio::spawn(serve(server, WAITS, drain.watcher(), service_fn(|request| Box::pin(answer(request)))));
     (client, serving)
 }
 
-/// Answers with what was asked.
+/// Answers with the method and path of the request.
 async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     if request.uri().path() == "/slow" {
         sleep(WORK).await;
@@ -40,7 +40,7 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
     Ok(Response::new(Full::new(format!("{} {}", request.method(), request.uri()).into())))
 }
 
-/// As long as the answer to `/large`.
+/// The length of the answer to `/large`.
 const LARGE: usize = 1_000_003;
 
 /// Sends bytes in pieces that arrive one by one.
@@ -52,7 +52,7 @@ async fn send(client: &mut DuplexStream, bytes: &[u8], piece: usize) {
     }
 }
 
-/// What comes until the connection is closed.
+/// Reads until the connection is closed.
 async fn rest(client: &mut DuplexStream) -> String {
     let mut rest = Vec::new();
     client.read_to_end(&mut rest).await.unwrap();
@@ -75,7 +75,7 @@ async fn a_preface_means_http_2_however_it_is_cut() {
 async fn what_only_begins_like_a_preface_is_http_1() {
     let drain = Drain::new();
     for line in ["GET /a", "POST /b", "PRI /c", "PRI *", "PRI * HTTP/2.0", "P /d", "PUT /e"] {
-        // All but one of them are requests; that one has a version that HTTP/1 does not know.
+        // All but one of them are requests; that one has a version that HTTP/1 does not support.
         let (asked, version) = line.split_once(" HTTP").unwrap_or((line, "/1.1"));
         let head = format!("{asked} HTTP{version}\r\nhost: x\r\nconnection: close\r\n\r\n");
         for piece in [1, 2, 7, 23, 24, 25, head.len()] {
@@ -117,7 +117,7 @@ async fn a_client_that_says_nothing_or_stops_is_gone_in_time() {
         client.write_all(beginning).await.unwrap();
         rest(&mut client).await;
         serving.await.unwrap();
-        // The first bytes have so long, and then the head.
+        // The first bytes have this long, and then the head.
         assert!(began.elapsed() <= HEAD * 2 + Duration::from_secs(1), "{beginning:?}: {:?}", began.elapsed());
     }
 }
@@ -142,7 +142,7 @@ async fn connections_without_a_request_end_when_the_server_stops() {
         client.write_all(beginning).await.unwrap();
         clients.push(client);
     }
-    // One that had its answer, and may ask again.
+    // One that has had its answer, and may send another request.
     let (mut client, _serving) = connect(&drain);
     client.write_all(b"GET /a HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     let mut read = Vec::new();
@@ -153,7 +153,7 @@ async fn connections_without_a_request_end_when_the_server_stops() {
     sleep(Duration::from_millis(1)).await;
     let began = Instant::now();
     let told = tokio::spawn(drain.finish());
-    // The one that speaks HTTP/2 is asked whether it has sent anything, and would answer.
+    // The HTTP/2 client is asked whether it has sent anything, and would answer.
     let http2 = clients.remove(3);
     for mut client in clients {
         rest(&mut client).await;

@@ -1,4 +1,4 @@
-//! How fast canned answers are, beside a bare hyper server that sends the same bytes.
+//! How fast canned answers are, compared with a bare hyper server that sends the same bytes.
 //!
 //! `cargo run --release -p ikigai-ai-sim --example speed`
 
@@ -28,7 +28,7 @@ fn request() -> String {
     )
 }
 
-/// Reads one answer and gives its body.
+/// Reads one answer and returns its body.
 fn answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Result<Vec<u8>> {
     let mut piece = [0; 8192];
     loop {

@@ -1,5 +1,5 @@
-//! Streams in the order in which providers send them, where that says more than a whole answer does: what a tool is doing
-//! while it runs, and citations in their own time.
+//! Streams in the order in which providers send them, if that says more than a whole answer does: what a tool is doing
+//! while it runs, and when citations arrive.
 
 use bytes::Bytes;
 use ikigai_core::Dialect;
@@ -14,7 +14,7 @@ pub(crate) fn as_sent(dialect: Dialect, model: &str, frames: Vec<Bytes>) -> Vec<
         Dialect::Anthropic => citations_first(events(&frames)),
         Dialect::OpenaiResponses => with_progress(events(&frames)),
         Dialect::OpenaiChat if !models::is_openais(model) => sources_first(events(&frames)),
-        // The others come as they are written.
+        // The others are sent as they are written.
         _ => return frames,
     };
     rearranged.iter().map(Event::write).collect()
@@ -24,7 +24,7 @@ pub(crate) fn as_sent(dialect: Dialect, model: &str, frames: Vec<Bytes>) -> Vec<
 struct Event {
     name: Option<String>,
     data: Value,
-    /// Where the data is not JSON.
+    /// The text of the data, in case it is not JSON.
     text: String,
 }
 
@@ -50,7 +50,7 @@ fn events(frames: &[Bytes]) -> Vec<Event> {
     text.split_terminator("\n\n").map(frame).collect()
 }
 
-/// The Messages API tells the citations of a block before its text, and a call begins with an empty piece.
+/// The Messages API sends the citations of a block before its text, and begins a call with an empty piece.
 fn citations_first(events: Vec<Event>) -> Vec<Event> {
     let mut sent: Vec<Event> = Vec::with_capacity(events.len());
     let mut begun = 0;
@@ -87,7 +87,7 @@ fn citations_first(events: Vec<Event>) -> Vec<Event> {
     sent
 }
 
-/// OpenRouter tells one source after the other, before any text.
+/// OpenRouter sends one source after the other, before any text.
 fn sources_first(events: Vec<Event>) -> Vec<Event> {
     let mut sent: Vec<Event> = Vec::with_capacity(events.len());
     for mut event in events {
@@ -96,7 +96,7 @@ fn sources_first(events: Vec<Event>) -> Vec<Event> {
             sent.push(event);
             continue;
         };
-        // The first frame tells the role.
+        // The first frame states the role.
         let first = sent.len().min(1);
         for (place, source) in sources.into_iter().enumerate() {
             let mut data = event.data.clone();
@@ -113,7 +113,7 @@ fn sources_first(events: Vec<Event>) -> Vec<Event> {
     sent
 }
 
-/// The Responses API tells how far its tools are, and of a link right behind it.
+/// The Responses API reports the progress of its tools, and sends a link's annotation right after it.
 fn with_progress(events: Vec<Event>) -> Vec<Event> {
     let mut sent: Vec<Event> = Vec::with_capacity(events.len());
     for event in events {
@@ -149,7 +149,7 @@ fn with_progress(events: Vec<Event>) -> Vec<Event> {
     sent
 }
 
-/// How far the tool of an item is.
+/// The event that reports a step of an item's tool.
 fn progress(kind: &str, step: &str, event: &Event) -> Event {
     let id = event.data.get("item_id").unwrap_or_else(|| at(&event.data, "/item/id"));
     let name = format!("response.{kind}.{step}");
@@ -159,17 +159,17 @@ fn progress(kind: &str, step: &str, event: &Event) -> Event {
     Event { name: Some(name), data, text: String::new() }
 }
 
-/// What is told of a tool while it runs.
+/// The steps that are reported while a tool runs.
 fn steps(kind: &str) -> Option<&'static [&'static str]> {
     match kind {
         "web_search_call" | "file_search_call" => Some(&["in_progress", "searching", "completed"]),
-        // The rest is told when its code is done.
+        // The rest is reported when its code is done.
         "code_interpreter_call" => Some(&["in_progress"]),
         _ => None,
     }
 }
 
-/// The item as it is before its tool ran.
+/// The item as it was before its tool ran.
 fn begun(mut event: Event) -> Event {
     if let Some(item) = event.data.get_mut("item").and_then(Value::as_object_mut) {
         item.insert("status".to_owned(), json!("in_progress"));
@@ -189,7 +189,7 @@ fn begun(mut event: Event) -> Event {
     event
 }
 
-/// The place right behind the piece of text in which the passage of an annotation ends.
+/// The place right after the piece of text in which the passage of an annotation ends.
 fn behind_its_link(sent: &[Event], annotation: &Event) -> usize {
     let index = |name: &str| at(&annotation.data, &format!("/annotation/{name}")).as_u64();
     let end = index("end_index").or_else(|| index("index")).unwrap_or_default();
@@ -206,7 +206,7 @@ fn behind_its_link(sent: &[Event], annotation: &Event) -> usize {
             break;
         }
     }
-    // Behind those that were told there before.
+    // After those that were already sent there.
     let told = sent.get(place..).unwrap_or_default().iter();
     place + told.take_while(|event| event.kind() == "response.output_text.annotation.added").count()
 }

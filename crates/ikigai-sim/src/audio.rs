@@ -1,19 +1,19 @@
-//! Sounds: a tone that knows its words, so that what was spoken here can be written down here.
+//! Sounds: a tone that contains its words, so that speech made here can be transcribed here.
 //!
-//! In samples, the words are in the lowest bit of each, where nobody hears them: they survive a change of the head, such as
+//! In samples, the words are in the lowest bits, where nobody hears them: they survive a change of the header, such as
 //! the one that a client puts before Google's bare samples. In an MP3 file they are a comment.
 
-/// Samples a second.
+/// Samples per second.
 pub(crate) const RATE: u32 = 24_000;
-/// What stands before the words in the lowest bits.
+/// Comes before the words in the lowest bits.
 const MARK: &[u8; 8] = b"ikigai-1";
-/// A tone is at least this long: a quarter of a second.
+/// The shortest tone, in samples: a quarter of a second.
 const SHORTEST: usize = RATE as usize / 4;
-/// A period of the tone in samples, up and down: 400 Hz.
+/// The period of the tone in samples, up and down: 400 Hz.
 const PERIOD: usize = 60;
-/// The most words in bytes that are looked for.
+/// The longest words that are looked for, in bytes.
 const MOST: usize = 1 << 16;
-/// A frame of MPEG 1 Layer III with nothing in it, at 128 kbit/s and 44.1 kHz: its head and its length.
+/// An empty frame of MPEG 1 Layer III, at 128 kbit/s and 44.1 kHz: its header and its length.
 const FRAME: [u8; 4] = [0xFF, 0xFB, 0x90, 0x64];
 const FRAME_LENGTH: usize = 417;
 
@@ -61,7 +61,7 @@ pub(crate) fn mp3(words: &str) -> Vec<u8> {
     file
 }
 
-/// A length as ID3 writes it: seven bits a byte.
+/// A length as ID3 writes it: seven bits per byte.
 fn synchsafe(length: usize) -> [u8; 4] {
     [21, 14, 7, 0].map(|shift| u8::try_from(length >> shift & 0x7F).unwrap_or_default())
 }
@@ -112,7 +112,7 @@ fn data(sound: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// About how many seconds a sound has: by its samples, or at 128 kbit/s.
+/// The approximate length of a sound in seconds: by its samples, or at 128 kbit/s.
 pub(crate) fn seconds(sound: &[u8]) -> f64 {
     match data(sound) {
         Some(samples) => samples.len() as f64 / f64::from(RATE * 2),

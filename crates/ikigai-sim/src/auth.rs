@@ -7,7 +7,7 @@ use ikigai_core::{Dialect, ErrorKind};
 use crate::Config;
 use crate::service::{Call, refuse, wire_error};
 
-/// Checks that a key is there, and that it is one of `keys` when any are given.
+/// Checks that there is a key, and that it is one of `keys` if any are given.
 pub(crate) fn check(dialect: Dialect, call: &Call, keys: &[String]) -> Result<(), WireError> {
     let known = |key: &str| keys.is_empty() || keys.iter().any(|known| known == key);
     match key(dialect, call) {
@@ -17,7 +17,7 @@ pub(crate) fn check(dialect: Dialect, call: &Call, keys: &[String]) -> Result<()
     }
 }
 
-/// May a call use the simulator's controls?
+/// Whether a call may use the simulator's controls.
 pub(crate) fn may_control(call: &Call, config: &Config) -> bool {
     let opens = |secret: &str| config.token.iter().chain(&config.keys).any(|known| known == secret);
     bearer(call).is_some_and(|secret| !secret.is_empty() && opens(secret))
@@ -27,7 +27,7 @@ fn bearer(call: &Call) -> Option<&str> {
     call.header("authorization").and_then(|value| value.strip_prefix("Bearer ")).map(str::trim)
 }
 
-/// The key of a call, wherever this dialect's clients may put it.
+/// The key of a call, from any place where this dialect's clients may put it.
 fn key(dialect: Dialect, call: &Call) -> Option<&str> {
     let bearer = bearer(call);
     let key = match dialect {
@@ -105,7 +105,7 @@ pub(crate) fn without_keys(headers: &HeaderMap) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A path whose query has its key masked.
+/// A path with the key in its query masked.
 pub(crate) fn without_key(target: &str) -> String {
     let Some((path, query)) = target.split_once('?') else { return target.to_owned() };
     let pairs: Vec<&str> = query.split('&').map(|pair| if pair.starts_with("key=") { "key=…" } else { pair }).collect();

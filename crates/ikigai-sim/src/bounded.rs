@@ -1,11 +1,11 @@
-//! What is kept between requests, within a limit on its bytes.
+//! What is kept between requests, with a limit on its bytes.
 
 use std::collections::VecDeque;
 
-/// How many things are kept at most, however small they are.
+/// The most items that are kept, however small they are.
 const MOST: usize = 10_000;
 
-/// Things in the order they came. The oldest go when there are too many, or when they take too much.
+/// Items in the order they were added. The oldest are dropped if there are too many, or if they take too much.
 #[derive(Debug)]
 pub(crate) struct Bounded<T> {
     items: VecDeque<(T, usize)>,
@@ -18,7 +18,7 @@ impl<T> Bounded<T> {
         Bounded { items: VecDeque::new(), bytes: 0, limit }
     }
 
-    /// Keeps a thing that takes so many bytes. One that takes more than all may is not kept.
+    /// Keeps an item of this many bytes, unless it exceeds the limit alone.
     pub(crate) fn push(&mut self, item: T, bytes: usize) {
         if bytes > self.limit {
             return;
@@ -36,7 +36,7 @@ impl<T> Bounded<T> {
         self.items.iter().map(|(item, _)| item)
     }
 
-    /// Forgets what this holds for, and says whether there was any.
+    /// Removes the items that a condition holds for, and returns whether there were any.
     pub(crate) fn remove(&mut self, is_it: impl Fn(&T) -> bool) -> bool {
         let before = self.items.len();
         self.items.retain(|(item, _)| !is_it(item));

@@ -24,11 +24,11 @@ pub(crate) enum Control {
     Refuse,
 }
 
-/// Where the controls are.
+/// The beginning of the controls' paths.
 pub(crate) const CONTROLS: &str = "/_sim/";
 
 impl Control {
-    /// The control that a request is for, if it is for one.
+    /// The control that a request is for, if any.
     pub(crate) fn of(method: &str, path: &str) -> Option<Self> {
         match (method, path.strip_prefix(CONTROLS)?) {
             ("POST", "expect") => Some(Control::Expect),
@@ -61,14 +61,14 @@ fn requests(memory: &Memory) -> Answer {
     Answer::bytes(serde_json::to_vec(&Requests { requests }).unwrap_or_default())
 }
 
-/// The answer to who may not use the controls.
+/// The answer to a client that may not use the controls.
 pub(crate) fn closed() -> Answer {
     let message = "the simulator's controls need `Authorization: Bearer TOKEN`: the token that it printed when it \
                    started, or a key that it was given";
     Answer { status: 401, ..Answer::json(&json!({"error": {"message": message}})) }
 }
 
-/// Takes a script as JSON, or as TOML when the content type says so.
+/// Accepts a script as JSON, or as TOML if the content type says so.
 fn expect(memory: &Memory, call: &Call) -> Answer {
     let text = String::from_utf8_lossy(&call.body);
     let is_toml = call.header("content-type").is_some_and(|kind| kind.contains("toml"));

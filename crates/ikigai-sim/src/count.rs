@@ -1,4 +1,4 @@
-//! Token counts, in each provider's shape.
+//! Token counts, in each provider's form.
 
 use ikigai_core::wire::{Incoming, WireError};
 use ikigai_core::{Dialect, ErrorKind, Limits};

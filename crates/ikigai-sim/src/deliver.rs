@@ -1,4 +1,4 @@
-//! Answers on their way out: whole or frame by frame, as fast or as broken as they are meant to be.
+//! Outgoing answers: whole or frame by frame, as fast or as broken as they are meant to be.
 
 use std::borrow::Cow;
 use std::io;
@@ -17,7 +17,7 @@ use crate::net::Breaker;
 
 pub(crate) type Body = UnsyncBoxBody<Bytes, io::Error>;
 
-/// An answer before it goes out.
+/// An answer before it is sent.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -26,12 +26,12 @@ pub(crate) struct Answer {
     pub(crate) body: Payload,
 }
 
-/// What an answer brings.
+/// The body of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Payload {
     /// All at once.
     Whole(Bytes),
-    /// Frame by frame, and the frame that would stand for an error in the middle.
+    /// Frame by frame, with the frame to send for an error in the middle.
     Frames { frames: Vec<Bytes>, error: Vec<u8> },
 }
 
@@ -41,7 +41,7 @@ impl Answer {
         Answer::bytes(serde_json::to_vec(body).unwrap_or_default())
     }
 
-    /// A whole answer whose JSON is written already.
+    /// A whole answer whose JSON is already written.
     pub(crate) fn bytes(body: Vec<u8>) -> Self {
         Answer {
             status: 200,
@@ -126,7 +126,7 @@ fn in_pieces(bytes: &Bytes, count: usize) -> Vec<Bytes> {
     bytes.chunks(size).map(|piece| bytes.slice_ref(piece)).collect()
 }
 
-/// The frames as a body that waits, stalls or cuts where it is told to.
+/// The frames as a body that waits, stalls or breaks off as told.
 fn paced(frames: Vec<Bytes>, pacing: Pacing, breaker: Breaker) -> Body {
     StreamBody::new(frames_of(frames, pacing, breaker)).boxed_unsync()
 }
@@ -145,7 +145,7 @@ fn frames_of(frames: Vec<Bytes>, pacing: Pacing, breaker: Breaker) -> impl Strea
             std::future::pending::<()>().await;
         }
         if let Some(cut) = pacing.cut_after.filter(|cut| cut.frames == place) {
-            // What was written so far goes out first, then the connection has room for so many bytes more.
+            // What was written so far goes out first; then the connection has room for this many more bytes.
             tokio::task::yield_now().await;
             // The chunk's own framing (its length in hexadecimal) takes a few bytes before the frame's.
             if cut.reset { breaker.reset_after(cut.bytes) } else { breaker.close_after(cut.bytes) }

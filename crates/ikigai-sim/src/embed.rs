@@ -1,4 +1,4 @@
-//! Embeddings: vectors that follow from the words of a text, so that texts with common words lie close together.
+//! Embeddings: vectors derived from the words of a text, so that texts with common words are close together.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -5,11 +5,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// The most bytes of a giant event.
+/// The largest giant event, in bytes.
 const LARGEST_EVENT: usize = 1 << 30;
 /// A giant event is sent in pieces of this many bytes.
 const GIANT_PIECE: usize = 64 << 10;
-/// The longest pause: ten minutes.
+/// The longest pause, in milliseconds: ten minutes.
 const LONGEST_PAUSE: u64 = 600_000;
 
 /// One way to break an answer.
@@ -17,15 +17,15 @@ const LONGEST_PAUSE: u64 = 600_000;
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Fault {
-    /// An HTTP error in the provider's own words, with its retry headers where it has them.
+    /// An HTTP error in the provider's own words, with its retry headers if it has any.
     Status {
-        /// 400, 401, 403, 404, 408, 413, 429, 500, 502, 503 or 529.
+        /// The status, from 400 to 599.
         status: u16,
         /// How long the provider asks to wait, in milliseconds.
         #[serde(default)]
         retry_after_ms: Option<u64>,
     },
-    /// Nothing comes for a while, then everything.
+    /// Nothing for a while, then everything.
     SlowFirstByte {
         /// How long, in milliseconds.
         ms: u64,
@@ -43,47 +43,47 @@ pub enum Fault {
     CutMidHeader,
     /// The connection closes in the middle of an event.
     CutMidEvent,
-    /// The connection closes when all but the last event has come.
+    /// The connection closes after all but the last event.
     CutBeforeEnd,
-    /// The body ends in good order, but without the last event.
+    /// The body ends cleanly, but without the last event.
     EndWithoutEnd,
     /// An event whose JSON is broken.
     MalformedJson,
-    /// The right body under the content type `text/html`.
+    /// The right body with the content type `text/html`.
     WrongContentType,
     /// The provider's error event, after half of the answer.
     ErrorEvent,
     /// Every event twice.
     DuplicateEvents,
-    /// Two events change places.
+    /// Two events swap places.
     OutOfOrderEvents,
     /// An event of this many bytes.
     GiantEvent {
-        /// How many; at most 2³⁰.
+        /// The number of bytes, at most 2³⁰.
         bytes: usize,
     },
-    /// Bytes that are no UTF-8 in an event.
+    /// Bytes in an event that are not UTF-8.
     InvalidUtf8,
-    /// A TCP reset in the middle.
+    /// A TCP reset in the middle of the answer.
     Reset,
 }
 
-/// When a fault happens.
+/// A fault, and when it happens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultRule {
-    /// What happens.
+    /// The fault.
     pub fault: Fault,
-    /// To how many of all requests, 0 to 1. Drawn from the simulator's seed and the request's number.
+    /// The share of requests that it happens to, 0 to 1, drawn from the simulator's seed and the request's number.
     #[serde(default)]
     pub rate: Option<f64>,
-    /// To the n-th request alone, counted from 1.
+    /// The number of the only request that it happens to, counted from 1.
     #[serde(default)]
     pub nth: Option<u64>,
 }
 
 impl FaultRule {
-    /// Does it happen to request number `number`, counted from 1? Without a rate and a number it always does.
+    /// Whether it happens to request `number`, counted from 1. Without a rate and a number it always does.
     pub(crate) fn happens(&self, number: u64, seed: u64) -> bool {
         let by_number = self.nth.is_none_or(|nth| nth == number);
         let by_rate = self.rate.is_none_or(|rate| draw(seed, number) < rate);
@@ -91,7 +91,7 @@ impl FaultRule {
     }
 }
 
-/// A number in 0..1 that follows from the seed and the request's number, so that a failing run can be repeated.
+/// A number in 0..1 derived from the seed and the request's number, so that a failing run can be repeated.
 fn draw(seed: u64, number: u64) -> f64 {
     let mut z = seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -100,7 +100,7 @@ fn draw(seed: u64, number: u64) -> f64 {
     (z >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// What is wrong with a fault's text.
+/// The error for text that is not a fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no fault: {why}")]
 pub struct UnknownFault {
@@ -138,7 +138,7 @@ impl std::str::FromStr for Fault {
 }
 
 impl Fault {
-    /// The fault, if its numbers are such as a server can keep.
+    /// Returns the fault if its numbers are within the limits.
     pub(crate) fn within_limits(self) -> Result<Self, String> {
         match self {
             Fault::Status { status, .. } if !(400..=599).contains(&status) => {
@@ -155,7 +155,7 @@ impl Fault {
     }
 }
 
-/// What a fault does to the frames of a stream, besides what it does to the connection.
+/// How a fault delays or cuts the frames of a stream.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Pacing {
     /// Before the first byte.
@@ -175,11 +175,11 @@ pub(crate) struct Cut {
     pub(crate) frames: usize,
     /// … and this many bytes of the next one.
     pub(crate) bytes: usize,
-    /// With a reset, not an orderly close.
+    /// With a reset instead of an orderly close.
     pub(crate) reset: bool,
 }
 
-/// Changes the frames as the fault says, and tells how they are to be sent.
+/// Changes the frames as the fault says, and returns how to send them.
 pub(crate) fn apply(fault: &Fault, frames: &mut Vec<Bytes>, error_frame: impl FnOnce() -> Vec<u8>) -> Pacing {
     let half = frames.len().div_ceil(2);
     let last = frames.len().saturating_sub(1);
@@ -211,7 +211,7 @@ pub(crate) fn apply(fault: &Fault, frames: &mut Vec<Bytes>, error_frame: impl Fn
             }
         }
         Fault::GiantEvent { bytes } => {
-            // Pieces that share their bytes: however large the event is, it takes next to no memory.
+            // Pieces that share their bytes: however large the event is, it takes almost no memory.
             let bytes = (*bytes).min(LARGEST_EVENT);
             let piece = Bytes::from(vec![b'x'; bytes.min(GIANT_PIECE)]);
             let mut giant = vec![Bytes::from_static(b"data: {\"giant\":\"")];
@@ -228,7 +228,7 @@ pub(crate) fn apply(fault: &Fault, frames: &mut Vec<Bytes>, error_frame: impl Fn
     pacing
 }
 
-/// Puts `new` at the last brace of a frame, in place of `taken` bytes.
+/// Replaces `taken` bytes at the last brace of a frame with `new`.
 fn change_end(frames: &mut [Bytes], place: usize, new: &[u8], taken: usize) {
     if let Some(frame) = frames.get_mut(place)
         && let Some(brace) = frame.iter().rposition(|&byte| byte == b'}')

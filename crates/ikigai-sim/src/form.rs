@@ -1,4 +1,4 @@
-//! Forms with files in them, as clients send them: `multipart/form-data`.
+//! Forms with files, as clients send them: `multipart/form-data`.
 
 use memchr::memmem;
 
@@ -8,15 +8,15 @@ const MOST: usize = 100;
 /// One part of a form.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Field<'a> {
-    /// Its name, without the brackets that some clients put behind the names of lists.
+    /// Its name, without the brackets that some clients add to the names of lists.
     pub(crate) name: String,
-    /// The name of the file, if it is one.
+    /// The name of the file, if it is a file.
     pub(crate) file_name: Option<String>,
     pub(crate) media_type: Option<String>,
     pub(crate) content: &'a [u8],
 }
 
-/// The parts of a form, or what is wrong with it.
+/// Reads the parts of a form, or returns what is wrong with it.
 pub(crate) fn read<'a>(content_type: Option<&str>, body: &'a [u8]) -> Result<Vec<Field<'a>>, &'static str> {
     let (kind, parameters) = content_type.unwrap_or_default().split_once(';').unwrap_or_default();
     if !kind.trim().eq_ignore_ascii_case("multipart/form-data") {
@@ -58,7 +58,7 @@ fn field(part: &[u8]) -> Result<Field<'_>, &'static str> {
     })
 }
 
-/// A parameter of a header, in quotation marks or without them.
+/// A parameter of a header, with or without quotation marks.
 fn parameter(header: &str, name: &str) -> Option<String> {
     header.split(';').filter_map(|pair| pair.split_once('=')).find(|(key, _)| key.trim() == name).map(|(_, value)| {
         let value = value.trim();

@@ -21,13 +21,13 @@ use crate::stored;
 use crate::strict::{self, Wire};
 use crate::talk::{self, Talk};
 
-/// When every answer says it was made: the simulator has no clock.
+/// The time that every answer claims to be from: the simulator has no clock.
 pub(crate) const CREATED: u64 = 1_760_000_000;
 
-/// How many characters a text piece of a stream has.
+/// The number of characters in a text piece of a stream.
 const PIECE: usize = 12;
 
-/// The answer, and the fault that a script wants with it.
+/// The answer, and the fault that a script wants for it.
 pub(crate) fn answer(memory: &Memory, endpoint: &Endpoint, call: &Call) -> (Answer, Option<Fault>) {
     let dialect = endpoint.dialect;
     match attempt(memory, endpoint, call) {
@@ -43,7 +43,7 @@ fn attempt(memory: &Memory, endpoint: &Endpoint, call: &Call) -> Result<(Answer,
     strict::check(dialect, &Wire { path: &target, headers: &call.headers, body: &body, memory })?;
     let wish = Wish::of(dialect, &body);
     let kept = stored::wanted(dialect, &body);
-    // The Responses API then leaves out the beginning of a conversation that is too long.
+    // The Responses API then drops the beginning of a conversation that is too long.
     let truncates = dialect == Dialect::OpenaiResponses && body.get("truncation").is_some_and(|wish| wish == "auto");
     let body = stored::with_history(memory, dialect, body);
     let input = if kept { stored::input(&body) } else { Vec::new() };
@@ -79,7 +79,7 @@ fn attempt(memory: &Memory, endpoint: &Endpoint, call: &Call) -> Result<(Answer,
     Ok((Answer::bytes(dialect.encode_response(&response, &reply).body), fault))
 }
 
-/// A scripted answer as a response; sealed state is added where the dialect's answers carry some.
+/// Converts a scripted answer to a response, with sealed state if the dialect's answers carry it.
 fn from_script(scripted: &Scripted, request: &Request, talk: &Talk<'_>) -> Response {
     if let Some(response) = &scripted.response {
         return response.clone();
@@ -134,7 +134,7 @@ fn streamed(dialect: Dialect, response: &Response, order: Order, reply: Reply) -
     Answer::frames(content_type, frames, error)
 }
 
-/// Has the answer something of the provider's own tools?
+/// Whether the answer contains anything of the provider's own tools.
 fn rests_on_tools(response: &Response) -> bool {
     !response.sources.is_empty()
         || response.content.iter().any(|block| match block {
@@ -143,11 +143,11 @@ fn rests_on_tools(response: &Response) -> bool {
         })
 }
 
-/// Tells the tokens of the prompt right behind the start, as Anthropic does: there they go into the first event.
+/// Reports the tokens of the prompt right after the start, as Anthropic does: there they go into the first event.
 fn usage_at_the_start(mut events: Vec<Event>, response: &Response) -> Vec<Event> {
     let Some(usage) = &response.usage else { return events };
     if let Some(Event::Start { provider_data, .. }) = events.first_mut() {
-        // The encoder waits for the usage if the answer is one of its own dialect, as this shows.
+        // The encoder waits for the usage if the answer is one of its own dialect, which this shows.
         provider_data.set_part(Dialect::Anthropic, Part::Answer, "stop_sequence", Json::null());
         // What the provider's tools found is read later.
         let input_tokens = usage.input_tokens.saturating_sub(talk::found(&response.content));
@@ -159,7 +159,7 @@ fn usage_at_the_start(mut events: Vec<Event>, response: &Response) -> Vec<Event>
     events
 }
 
-/// An event in the small pieces that a real stream has; at least one cut falls inside most words.
+/// An event in the small pieces of a real stream; at least one cut falls inside most words.
 fn pieces(event: &Event) -> Vec<Event> {
     let cut = |text: &str| -> Vec<String> {
         let characters: Vec<char> = text.chars().collect();
@@ -190,18 +190,18 @@ fn not_json(dialect: Dialect, error: &serde_json::Error) -> WireError {
     refuse(dialect, ErrorKind::InvalidRequest, message)
 }
 
-/// The header by which each provider names the request.
+/// Adds the header in which each provider names the request.
 fn request_id(answer: Answer, dialect: Dialect, call: &Call) -> Answer {
     let id = format!("req_sim_{:06}", call.number);
     match dialect {
         Dialect::Anthropic => answer.header("request-id", id),
         Dialect::OpenaiChat | Dialect::OpenaiResponses => answer.header("x-request-id", id),
-        // Google names none.
+        // Google sends none.
         _ => answer,
     }
 }
 
-/// The same bytes give the same number, on every machine.
+/// A number that is the same for the same bytes, on every machine.
 pub(crate) fn fingerprint(bytes: &[u8]) -> u64 {
     #[expect(deprecated, reason = "SipHash with fixed keys: stable across runs, which the default hasher is not")]
     let mut hasher = std::hash::SipHasher::new();

@@ -1,4 +1,4 @@
-//! Pictures, drawn for whoever asks in the forms of OpenAI and of Google's Imagen.
+//! Pictures, drawn in the forms of OpenAI and of Google's Imagen.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +12,7 @@ use crate::png;
 use crate::service::{Call, refuse as refuse_in};
 use crate::wishes::{Kind, Wishes, missing, refuse, unknown};
 
-/// The fields of both endpoints of OpenAI's.
+/// The fields of both of OpenAI's endpoints.
 const FIELDS: &[(&str, Kind)] = &[
     ("prompt", Kind::Text),
     ("model", Kind::Text),
@@ -31,23 +31,23 @@ const FIELDS: &[(&str, Kind)] = &[
     ("stream", Kind::Flag),
     ("user", Kind::Text),
 ];
-/// Those of one of them.
+/// The fields of only one of them.
 const DRAWING: &[(&str, Kind)] = &[("moderation", Kind::Text), ("style", Kind::Text), ("svg", Kind::Any)];
 const EDITING: &[(&str, Kind)] =
     &[("image", Kind::File), ("mask", Kind::File), ("markup", Kind::File), ("input_fidelity", Kind::Text)];
 
-/// The most characters of a prompt.
+/// The longest prompt, in characters.
 const LONGEST_PROMPT: usize = 32_000;
-/// The most pictures to begin with.
+/// The most pictures to start from.
 const MOST_FILES: usize = 16;
-/// What a picture costs in tokens: to draw, and to look at.
+/// The tokens that a picture takes: to draw, and to look at.
 const DRAWN: u64 = 1056;
 const SEEN: u64 = 323;
-/// The ratios of Imagen.
+/// Imagen's aspect ratios.
 const RATIOS: [(&str, (u32, u32)); 5] =
     [("1:1", (64, 64)), ("3:4", (48, 64)), ("4:3", (64, 48)), ("9:16", (36, 64)), ("16:9", (64, 36))];
 
-/// Draws from words.
+/// Draws from a prompt.
 pub(crate) fn draw(call: &Call) -> Answer {
     let known = [FIELDS, DRAWING].concat();
     answered(Wishes::of_json(call, &known).and_then(|wishes| openai(&wishes, "v1/images/generations")))
@@ -117,7 +117,7 @@ fn openai(wishes: &Wishes<'_>, path: &str) -> Result<Value, WireError> {
     Ok(body)
 }
 
-/// The size in pixels. Newer models take any of whole tiles; the first ones have a list.
+/// The size in pixels. Newer models accept any multiples of 16; the first ones have a list.
 fn size(wishes: &Wishes<'_>, model: &str) -> Result<(u32, u32), WireError> {
     let Some(asked) = wishes.text("size").filter(|size| *size != "auto") else { return Ok((1024, 1024)) };
     if model.starts_with("gpt-image-1") {
@@ -136,7 +136,7 @@ fn size(wishes: &Wishes<'_>, model: &str) -> Result<(u32, u32), WireError> {
     })
 }
 
-/// The pictures to begin with.
+/// Checks the pictures to start from.
 fn files(wishes: &Wishes<'_>) -> Result<(), WireError> {
     let images = || wishes.files.iter().filter(|file| file.name == "image");
     if images().count() == 0 {
@@ -233,7 +233,7 @@ fn imagen(call: &Call, model: &str) -> Result<Value, WireError> {
     Ok(json!({"predictions": predictions}))
 }
 
-/// Refuses a field that Google does not know.
+/// Refuses a field that Google does not have.
 fn known(object: &Value, place: &str, fields: &[&str]) -> Result<(), WireError> {
     let mut names = object.as_object().into_iter().flat_map(Map::keys);
     match names.find(|name| !fields.contains(&name.as_str())) {

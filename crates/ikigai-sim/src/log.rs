@@ -13,17 +13,17 @@ use crate::service::Call;
 pub struct Received {
     /// Its number, counted from 1.
     pub number: u64,
-    /// `POST`.
+    /// The method, such as `POST`.
     pub method: String,
     /// The path with its query; a key in it is masked.
     pub path: String,
     /// The headers; keys are masked.
     pub headers: Vec<(String, String)>,
-    /// The body as JSON, or as text where it is none; `null` where it was not read, for want of a key.
+    /// The body as JSON, or as text if it is not JSON; `null` if it was not read for lack of a key.
     pub body: Value,
 }
 
-/// A request as it is kept: its body is not parsed, since a tree takes many times the room of its text.
+/// A request as it is kept. Its body is not parsed: a tree takes many times the memory of its text.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     number: u64,
@@ -51,7 +51,7 @@ impl Entry {
         }
     }
 
-    /// About how many bytes of memory it takes.
+    /// Its approximate size in memory, in bytes.
     pub(crate) fn weight(&self) -> usize {
         let headers: usize = self.headers.iter().map(|(name, value)| name.len() + value.len() + 48).sum();
         128 + self.path.len() + headers + self.body.as_ref().map_or(0, Bytes::len)
@@ -70,7 +70,7 @@ impl Entry {
         }
     }
 
-    /// As [`Received`] in JSON, with a body that is JSON copied as it is.
+    /// Writes it as a [`Received`] in JSON; a JSON body is copied unchanged.
     pub(crate) fn write(&self) -> Result<Box<RawValue>, serde_json::Error> {
         #[derive(Serialize)]
         struct Written<'a, B> {

@@ -1,4 +1,4 @@
-//! Pictures and speech that are asked for with Gemini's `responseModalities`.
+//! Pictures and speech that are requested with Gemini's `responseModalities`.
 
 use ikigai_core::{Block, Dialect, FinishReason, Json, Part, Request, Response, Source};
 use serde_json::{Value, json};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use crate::talk::{self, Talk, Turn};
 use crate::{audio, png};
 
-/// What a request wants in place of text.
+/// What a request wants instead of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish {
-    /// A picture of this width and height, at most, and a word about it if that is wanted too.
+    /// A picture of at most this width and height, and a few words about it if requested.
     Picture {
         size: (u32, u32),
         with_words: bool,
@@ -18,7 +18,7 @@ pub(crate) enum Wish {
 }
 
 impl Wish {
-    /// What a request wants, which was checked already.
+    /// What a request wants. The request has already been checked.
     pub(crate) fn of(dialect: Dialect, body: &Value) -> Option<Self> {
         if dialect != Dialect::Gemini {
             return None;
@@ -65,7 +65,7 @@ impl Wish {
     }
 }
 
-/// The words behind what says how to speak: `Say cheerfully: Have a wonderful day!`
+/// The words after the instructions how to speak: `Say cheerfully: Have a wonderful day!`
 fn spoken(prompt: &str) -> &str {
     match prompt.split_once(": ") {
         Some((how, words)) if !how.contains(['.', '!', '?', '\n']) && !words.trim().is_empty() => words.trim(),
@@ -73,7 +73,7 @@ fn spoken(prompt: &str) -> &str {
     }
 }
 
-/// Adds what each kind of content took, as Google tells it.
+/// Adds the tokens that each kind of content took, as Google reports them.
 fn tell_modalities(response: &mut Response, request: &Request, modality: &str) {
     let made: u64 = response.content.iter().filter(|block| block.as_text().is_none()).map(talk::block_tokens).sum();
     let blocks = request.messages.iter().flat_map(|message| &message.content);

@@ -21,17 +21,17 @@ use crate::script::{Script, Scripted};
 use crate::seals::Seals;
 use crate::service::Call;
 
-/// How many cached prompts are kept; the oldest go first.
+/// The most cached prompts that are kept; the oldest go first.
 const KEPT: usize = 10_000;
 
-/// How many bytes of stored answers are kept, with their conversations; the oldest go first.
+/// The most bytes of stored answers that are kept, including their conversations; the oldest go first.
 const STORED: usize = 64 << 20;
-/// How many bytes of requests are held at once while they are answered.
+/// The most bytes of requests that are held at once while they are answered.
 const BODIES: usize = 128 << 20;
-/// What a value in a tree of JSON takes besides its text.
+/// The memory that a value in a tree of JSON takes besides its text.
 const PER_VALUE: usize = 64;
 
-/// Everything that is not the same for every request.
+/// Everything that requests share.
 #[derive(Debug)]
 pub(crate) struct Memory {
     pub(crate) config: Config,
@@ -42,7 +42,7 @@ pub(crate) struct Memory {
     refuse: mpsc::UnboundedSender<Duration>,
     /// Room for the bodies that are held at once.
     pub(crate) room: Room,
-    /// Answers made once, by dialect and by whole or streamed.
+    /// Answers made once, by dialect and by whether they are streamed.
     canned: [OnceLock<Answer>; 8],
 }
 
@@ -51,12 +51,12 @@ struct State {
     script: Script,
     faults: Vec<FaultRule>,
     received: Bounded<Entry>,
-    /// Answers of the Responses API that the client asked to keep, by their ids.
+    /// Answers of the Responses API that the client asked to keep, by id.
     stored: Bounded<(String, Stored)>,
-    /// Beginnings of prompts that a provider's cache would know, by their fingerprint.
+    /// Beginnings of prompts that a provider's cache would have, by fingerprint.
     cached: HashSet<u64>,
     cached_order: VecDeque<u64>,
-    /// The recordings that were given already.
+    /// The recordings that have been used.
     replayed: HashSet<usize>,
 }
 
@@ -74,7 +74,7 @@ impl State {
     }
 }
 
-/// An answer of the Responses API that is kept.
+/// A stored answer of the Responses API.
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
     pub(crate) response: Value,
@@ -128,12 +128,12 @@ impl Memory {
         }
     }
 
-    /// A poisoned lock only means that a request died; what is remembered is still whole.
+    /// A poisoned lock only means that a request panicked; what is remembered is still whole.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next request's number, counted from 1.
+    /// Returns the next request's number, counted from 1.
     pub(crate) fn next_number(&self) -> u64 {
         self.count.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -174,7 +174,7 @@ impl Memory {
         let _ = self.refuse.send(pause);
     }
 
-    /// The fault that happens to request number `number`, if one does.
+    /// The fault that happens to request `number`, if any.
     pub(crate) fn fault(&self, number: u64) -> Option<Fault> {
         let state = self.state();
         state.faults.iter().find(|rule| rule.happens(number, self.config.seed)).map(|rule| rule.fault.clone())
@@ -200,7 +200,7 @@ impl Memory {
         self.state().stored.iter().rev().find(|(known, _)| known == id).map(|(_, stored)| stored.clone())
     }
 
-    /// Is this the id of an item in a stored answer?
+    /// Whether this is the id of an item in a stored answer.
     pub(crate) fn has_item(&self, id: &str) -> bool {
         let is_it = |item: &Value| item.get("id").is_some_and(|own| own == id);
         let has = |stored: &Stored| stored.output().iter().chain(&stored.input).any(is_it);
@@ -211,7 +211,7 @@ impl Memory {
         self.state().stored.remove(|(known, _)| known == id)
     }
 
-    /// Has a prompt that begins like this come before?
+    /// Whether a prompt that begins like this has been seen before.
     pub(crate) fn cache_knows(&self, fingerprint: u64) -> bool {
         self.state().cached.contains(&fingerprint)
     }
@@ -230,7 +230,7 @@ impl Memory {
     }
 }
 
-/// About how many bytes of memory a value takes.
+/// The approximate memory that a value takes, in bytes.
 fn weight(value: &Value) -> usize {
     PER_VALUE
         + match value {

@@ -1,4 +1,4 @@
-//! Which models there are, and how each API lists them.
+//! The models that exist, and how each API lists them.
 
 use ikigai_core::catalog::{Catalog, Facts, Modality, Rules, rules_for};
 use ikigai_core::wire::WireError;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::deliver::Answer;
 use crate::service::Call;
 
-/// Beginnings of names that were served once; the catalogue has forgotten them, recorded conversations have not.
+/// Prefixes of names that were once served; the catalogue no longer has them, recorded conversations do.
 const RETIRED_ANTHROPIC: &[&str] = &["claude-instant-1", "claude-2", "claude-3-"];
 const RETIRED_OPENAI: &[&str] = &[
     "gpt-3.5-turbo",
@@ -44,7 +44,7 @@ const RETIRED_GOOGLE: &[&str] = &[
     "learnlm-",
 ];
 
-/// Beginnings of names that servers with APIs of OpenAI's shape have served.
+/// Prefixes of names that servers with APIs like OpenAI's have served.
 const OPEN: &[&str] = &[
     "qwen",
     "llama",
@@ -96,7 +96,7 @@ fn begins(model: &str, beginnings: &[&str]) -> bool {
     beginnings.iter().any(|beginning| model.starts_with(beginning))
 }
 
-/// Words that stand behind the beginning of a name that was served once.
+/// Words that follow the prefix of a name that was once served.
 const VARIANTS: &[&str] = &[
     "mini",
     "nano",
@@ -143,7 +143,7 @@ const VARIANTS: &[&str] = &[
     "diarize",
 ];
 
-/// Does a name begin with one of these, and go on with nothing but versions, dates and known words?
+/// Whether a name begins with one of these, followed only by versions, dates and known words.
 fn was_served(model: &str, beginnings: &[&str]) -> bool {
     let is_version = |word: &str| word.chars().next().is_some_and(|c| c.is_ascii_digit()) || word.starts_with('v');
     beginnings.iter().filter_map(|beginning| model.strip_prefix(beginning)).any(|rest| {
@@ -151,24 +151,24 @@ fn was_served(model: &str, beginnings: &[&str]) -> bool {
     })
 }
 
-/// Was there ever such a model at Anthropic?
+/// Whether Anthropic has ever had such a model.
 pub(crate) fn anthropic_has(model: &str) -> bool {
     listed("anthropic", model) || was_served(model, RETIRED_ANTHROPIC)
 }
 
-/// Was there ever such a model behind an API of OpenAI's shape?
+/// Whether a server with an API like OpenAI's has ever had such a model.
 pub(crate) fn openai_has(model: &str) -> bool {
     if is_openais(model) {
         return listed("openai", model) || was_served(model, RETIRED_OPENAI);
     }
-    // Routers name models `vendor/model`; local servers take any name, mostly one that begins with the family's.
+    // Routers name models `vendor/model`; local servers accept any name, usually one that begins with the family's.
     model.contains('/')
         || begins(&model.to_lowercase(), OPEN)
         || Catalog::shared().models().any(|facts| facts.id == model)
         || *rules_for(model) != Rules::default()
 }
 
-/// Is it one of OpenAI's models that are not made for answers: for vectors, pictures or sounds?
+/// Whether it is one of OpenAI's models that do not chat but make embeddings, pictures or sounds.
 pub(crate) fn never_chats(model: &str) -> bool {
     let beginnings =
         ["text-embedding-", "gpt-image-", "chatgpt-image-", "dall-e-", "gpt-transcribe", "tts-1", "whisper-1"];
@@ -176,12 +176,12 @@ pub(crate) fn never_chats(model: &str) -> bool {
         || (model.starts_with("gpt-4o") && (model.contains("-tts") || model.contains("-transcribe")))
 }
 
-/// Does one of Google's models draw, by what is known about it or by its name?
+/// Whether one of Google's models draws, by what is known about it or by its name.
 pub(crate) fn google_draws(model: &str) -> bool {
     google_writes(model, Modality::Image) || model.contains("image")
 }
 
-/// Does one of Google's models speak?
+/// Whether one of Google's models speaks.
 pub(crate) fn google_speaks(model: &str) -> bool {
     google_writes(model, Modality::Audio) || model.contains("-tts") || model.contains("native-audio")
 }
@@ -190,18 +190,18 @@ fn google_writes(model: &str, modality: Modality) -> bool {
     Catalog::shared().find(Some("google"), model).is_some_and(|facts| facts.output.contains(&modality))
 }
 
-/// Is a name one of OpenAI's own? The open weights are not: others serve them.
+/// Whether a name is one of OpenAI's own. The open weights are not: others serve them.
 pub(crate) fn is_openais(model: &str) -> bool {
     let own = ["gpt-", "o1", "o3", "o4", "chatgpt-", "codex-", "text-embedding-", "dall-e-", "tts-1", "whisper-1"];
     begins(model, &own) && !model.starts_with("gpt-oss")
 }
 
-/// Was there ever such a model at Google?
+/// Whether Google has ever had such a model.
 pub(crate) fn google_has(model: &str) -> bool {
     listed("google", model) || was_served(model, RETIRED_GOOGLE)
 }
 
-/// Refuses a model that never was, in every verb alike.
+/// Refuses a model that never existed, in the same way for every verb.
 pub(crate) fn check(dialect: Dialect, model: &str) -> Result<(), WireError> {
     let has = match dialect {
         Dialect::Anthropic => anthropic_has(model),
@@ -212,7 +212,7 @@ pub(crate) fn check(dialect: Dialect, model: &str) -> Result<(), WireError> {
     if has { Ok(()) } else { Err(unknown(dialect, model)) }
 }
 
-/// The refusal of a model that never was.
+/// The refusal of a model that never existed.
 fn unknown(dialect: Dialect, model: &str) -> WireError {
     let message = match dialect {
         Dialect::OpenaiChat | Dialect::OpenaiResponses => {
@@ -230,7 +230,7 @@ fn unknown(dialect: Dialect, model: &str) -> WireError {
     dialect.encode_error(&error)
 }
 
-/// The window of a model, if it is known: at the API's own provider, or the largest one of those who serve it.
+/// The context window of a model, if known: at the API's own provider, or else the largest at any provider.
 pub(crate) fn window(dialect: Dialect, model: &str) -> Option<u64> {
     let own = match dialect {
         Dialect::Anthropic => "anthropic",
@@ -244,7 +244,7 @@ pub(crate) fn window(dialect: Dialect, model: &str) -> Option<u64> {
     context.map(u64::from)
 }
 
-/// The longest answer of a model of Anthropic's.
+/// The longest answer of one of Anthropic's models, in tokens.
 pub(crate) fn max_output(model: &str) -> Option<u32> {
     Catalog::shared().find(Some("anthropic"), model)?.max_output
 }
@@ -253,7 +253,7 @@ fn of_provider(provider: &'static str) -> impl Iterator<Item = &'static Facts> {
     Catalog::shared().models().filter(move |facts| facts.provider == provider)
 }
 
-/// The list of models, or one of them, in the shape of the dialect that asks.
+/// The list of models, or one of them, in the form of the dialect.
 pub(crate) fn answer(dialect: Dialect, id: Option<&str>, call: &Call) -> Answer {
     match dialect {
         Dialect::OpenaiChat | Dialect::OpenaiResponses => openai(id),

@@ -9,12 +9,12 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// How many more bytes a connection may write before it breaks, shared with whoever answers on it.
+/// How many more bytes a connection may write before it breaks, shared with the code that answers on it.
 #[derive(Debug, Clone)]
 pub(crate) struct Breaker(Arc<AtomicUsize>);
 
 const WHOLE: usize = usize::MAX;
-/// The topmost bit marks that the break is a reset, not an orderly close.
+/// The top bit marks that the break is a reset, not an orderly close.
 const RESET: usize = 1 << (usize::BITS - 1);
 
 impl Breaker {
@@ -32,7 +32,7 @@ impl Breaker {
         self.0.store(bytes | RESET, Ordering::Relaxed);
     }
 
-    /// How many bytes may be written now, and whether what follows is a reset; none for a whole connection.
+    /// How many bytes may be written now, and whether a reset follows; `None` if the connection is not to break.
     fn left(&self) -> Option<(usize, bool)> {
         match self.0.load(Ordering::Relaxed) {
             WHOLE => None,
@@ -63,13 +63,13 @@ impl Connection {
         self.breaker.clone()
     }
 
-    /// How much of a write may go out; an error when the connection is to break here.
+    /// How much of a write may go out, or an error if the connection is to break here.
     fn allowance(&self, wanted: usize) -> io::Result<usize> {
         match self.breaker.left() {
             None => Ok(wanted),
             Some((0, reset)) => {
                 if reset {
-                    // Without lingering, closing sends RST in place of FIN.
+                    // Without lingering, closing sends RST instead of FIN.
                     self.stream.set_zero_linger()?;
                 }
                 Err(io::Error::new(io::ErrorKind::BrokenPipe, "the simulator breaks this connection"))

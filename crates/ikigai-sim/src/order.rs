@@ -1,15 +1,15 @@
-//! The order in which the pieces of a streamed answer come.
+//! The order of the pieces of a streamed answer.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use ikigai_core::{Block, Event};
 
-/// How the pieces of neighbouring tool calls follow each other.
+/// How the pieces of adjacent tool calls are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// A call is complete before the next one opens.
     OneByOne,
-    /// All are open at once, and each gets one piece in its turn. Every API with numbered blocks allows that.
+    /// All are open at once, and each gets one piece in turn. Every API with numbered blocks allows that.
     InTurns,
 }
 
@@ -36,8 +36,8 @@ impl Order {
     }
 }
 
-/// Moves what a provider notes on a text to the end of it: Gemini signs a streamed text behind its last piece, and a
-/// signature on the first one would make a block of it.
+/// Moves what a provider notes on a text to its end: Gemini signs a streamed text after its last piece, and a signature
+/// on the first one would make it a separate block.
 pub(crate) fn signed_at_the_end(mut events: Vec<Event>) -> Vec<Event> {
     let mut notes = BTreeMap::new();
     for event in &mut events {

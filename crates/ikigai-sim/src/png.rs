@@ -2,19 +2,19 @@
 
 use crate::generate::fingerprint;
 
-/// The longest side of a picture, in pixels, however large the one is that was asked for.
+/// The longest side of a picture in pixels, however large the requested one is.
 const LONGEST: u32 = 64;
-/// The most bytes of a stored block, which is deflate's way not to compress.
+/// The largest stored block in bytes; stored blocks are deflate's way not to compress.
 const BLOCK: usize = 65_535;
 
-/// A picture with the proportions that were asked for: stripes in two colours that follow from what it is of.
+/// Draws a picture with the requested proportions: stripes in two colours that depend on what it shows.
 pub(crate) fn draw(of: &[u8], (width, height): (u32, u32)) -> Vec<u8> {
     let (width, height) = scaled(width.max(1), height.max(1));
     let [red, green, blue, other_red, other_green, other_blue, stripe, _] = fingerprint(of).to_le_bytes();
     let stripe = u32::from(stripe % 7) + 2;
     let mut rows = Vec::new();
     for row in 0..height {
-        // Each row begins with the name of its filter: none.
+        // Each row begins with its filter type: none.
         rows.push(0);
         for column in 0..width {
             let is_other = (row + column) / stripe % 2 == 1;
@@ -32,7 +32,7 @@ pub(crate) fn draw(of: &[u8], (width, height): (u32, u32)) -> Vec<u8> {
     png
 }
 
-/// So small that the longest side fits.
+/// Scales a picture down so that the longest side fits.
 fn scaled(width: u32, height: u32) -> (u32, u32) {
     let longest = width.max(height).max(LONGEST);
     let side = |side: u32| u64::from(side) * u64::from(LONGEST) / u64::from(longest);
@@ -47,7 +47,7 @@ fn chunk(png: &mut Vec<u8>, name: [u8; 4], content: &[u8]) {
     png.extend(crc(&checked).to_be_bytes());
 }
 
-/// Bytes in zlib's form, not compressed.
+/// Bytes in zlib's format, not compressed.
 fn zlib(bytes: &[u8]) -> Vec<u8> {
     let mut packed = vec![0x78, 0x01];
     let mut blocks = bytes.chunks(BLOCK).peekable();
@@ -62,7 +62,7 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// Adler-32, zlib's sum.
+/// Adler-32, zlib's checksum.
 fn adler(bytes: &[u8]) -> u32 {
     let (mut low, mut high) = (1_u32, 0_u32);
     for byte in bytes {
@@ -72,7 +72,7 @@ fn adler(bytes: &[u8]) -> u32 {
     high << 16 | low
 }
 
-/// CRC-32, the sum of PNG's chunks.
+/// CRC-32, the checksum of PNG's chunks.
 fn crc(bytes: &[u8]) -> u32 {
     let mut sum = u32::MAX;
     for byte in bytes {

@@ -1,4 +1,4 @@
-//! Recording: requests go on to a provider, and each exchange is kept in a file of its own.
+//! Recording: requests are forwarded to a provider, and each exchange is kept in a separate file.
 
 use std::future::Future;
 use std::io;
@@ -18,7 +18,7 @@ use crate::deliver::Body;
 use crate::exchange::{self, Answered, Asked, Exchange, Secrets};
 use crate::service::Call;
 
-/// The largest answer that is recorded; larger ones pass, and are not kept.
+/// The largest answer that is recorded, in bytes; larger ones pass through and are not kept.
 const LARGEST: usize = 64 << 20;
 /// Headers that belong to a connection, or to the simulator.
 const NOT_SENT: [&str; 10] = [
@@ -35,21 +35,21 @@ const NOT_SENT: [&str; 10] = [
 ];
 const NOT_PASSED: [&str; 5] = ["connection", "content-length", "keep-alive", "transfer-encoding", "upgrade"];
 
-/// The next piece of an answer, when it is there, as [`std::future::poll_fn`] asks for it; `None` at the end.
+/// A function that polls for the next piece of an answer, for [`std::future::poll_fn`]; `None` at the end.
 pub type NextPiece = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> + Send>;
 
-/// An answer on its way.
+/// The future of a forwarded request's answer.
 pub type Forwarding<'a> = Pin<Box<dyn Future<Output = io::Result<Response<NextPiece>>> + Send + 'a>>;
 
-/// The way to the provider whose answers are recorded.
+/// The connection to the provider whose answers are recorded.
 ///
-/// The simulator has no HTTP client of its own; `ikigai sim --record` brings one.
+/// The simulator has no HTTP client of its own; `ikigai sim --record` provides one.
 pub trait Upstream: std::fmt::Debug + Send + Sync + 'static {
-    /// Sends one request, once. Pieces of the answer come as the provider sends them, and not compressed.
+    /// Sends one request, once. The pieces of the answer come as the provider sends them, and not compressed.
     fn send(&self, request: Request<Bytes>) -> Forwarding<'_>;
 }
 
-/// Sends requests on to a provider, and keeps each exchange, without its keys.
+/// A recorder, which forwards requests to a provider and keeps each exchange, without its keys.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     folder: PathBuf,
@@ -60,11 +60,11 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Records into a folder what is asked of the provider at `url`, such as `https://api.openai.com`. The folder is made if
-    /// there is none; recordings that it has are kept, and new ones come behind them.
+    /// Creates a recorder for the provider at `url`, such as `https://api.openai.com`. The folder is created if it does
+    /// not exist; recordings in it are kept, and new ones follow them.
     ///
     /// # Errors
-    /// If the folder cannot be made or read.
+    /// Returns an error if the folder cannot be created or read.
     pub fn new(folder: impl Into<PathBuf>, url: &str, upstream: impl Upstream) -> io::Result<Self> {
         let folder = folder.into();
         exchange::make(&folder)?;
@@ -77,7 +77,7 @@ impl Recorder {
         })
     }
 
-    /// Sends a request on. The answer passes as it comes; when it has come whole, it is kept.
+    /// Forwards a request. The answer passes through as it arrives, and is kept once it is whole.
     pub(crate) async fn forward(&self, call: &Call) -> io::Result<Response<Body>> {
         let mut request = Request::builder().method(call.method.clone()).uri(format!("{}{}", self.url, call.target()));
         if let Some(headers) = request.headers_mut() {
@@ -108,11 +108,11 @@ impl Recorder {
                 }
                 // The client sees the cut as it happened, and nothing is kept.
                 Some(Err(error)) => {
-                    // What came before goes out first.
+                    // What arrived before goes out first.
                     tokio::task::yield_now().await;
                     Some((Err(error), None))
                 }
-                // What could not be kept is told as a cut too: a recording with holes would be found out much later.
+                // A failure to keep it is shown as a cut, too: a recording with holes would be noticed much later.
                 None => under_way.keep().err().map(|error| (Err(error), None)),
             }
         });
@@ -128,7 +128,7 @@ fn without(headers: &HeaderMap, left_out: &[&str]) -> HeaderMap {
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// An exchange whose answer is still coming.
+/// An exchange whose answer is still arriving.
 struct UnderWay {
     folder: PathBuf,
     number: usize,
@@ -136,7 +136,7 @@ struct UnderWay {
     secrets: Secrets,
     status: StatusCode,
     headers: HeaderMap,
-    /// What has come; gone when it is too much.
+    /// What has arrived; `None` once it is too much.
     chunks: Option<Vec<Bytes>>,
     bytes: usize,
 }

@@ -30,12 +30,12 @@ pub struct Recordings {
 struct Recorded {
     file: String,
     request: Canonical,
-    /// With ids and dates apart.
+    /// Without ids and dates.
     loose: Canonical,
     answer: Answer,
 }
 
-/// Why recordings cannot be read.
+/// The reason why recordings cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {reason}")]
 pub struct RecordingsError {
@@ -46,10 +46,10 @@ pub struct RecordingsError {
 }
 
 impl Recordings {
-    /// Reads all recordings of a folder, as `ikigai sim --record` writes them. Other files are left alone.
+    /// Reads all recordings in a folder, as `ikigai sim --record` writes them. Other files are ignored.
     ///
     /// # Errors
-    /// If the folder cannot be read or has no recordings, or one of them is broken; the error names the file and the place.
+    /// Returns an error if the folder is unreadable or empty, or a recording is broken; it names the file and place.
     pub fn read(folder: impl AsRef<Path>) -> Result<Self, RecordingsError> {
         let folder = folder.as_ref();
         let wrong = |file: &Path, reason: String| RecordingsError { file: file.display().to_string(), reason };
@@ -66,8 +66,8 @@ impl Recordings {
         Ok(Recordings { folder: folder.display().to_string(), all: all.into() })
     }
 
-    /// The recorded answer to a request, or what to tell about its absence. Requests that were recorded several times are
-    /// answered in that order, and the last answer is given again.
+    /// The recorded answer to a request, or a message about its absence. A request that was recorded several times gets
+    /// the answers in that order, and then the last one again.
     pub(crate) fn answer(&self, call: &Call, used: &mut HashSet<usize>) -> Result<Answer, String> {
         let (asked, _) = Asked::of(call.method.as_str(), &call.target(), &call.headers, &call.body);
         let request = Canonical::of(&asked);

@@ -1,4 +1,4 @@
-//! Scripts: replies that wait for the requests they are meant for.
+//! Scripts: prepared replies to the requests they are meant for.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -13,7 +13,7 @@ use crate::order::Order;
 use crate::talk::Turn;
 use crate::talk::hosted::{Outcome, Page, Piece, Run, Told};
 
-/// Replies to come, in order. The first one that matches a request and is not used up answers it.
+/// Prepared replies, in order. The first one that matches a request and is not used up answers it.
 ///
 /// ```
 /// use ikigai_sim::Script;
@@ -40,10 +40,10 @@ pub struct Script {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scripted {
-    /// Which requests it answers. Absent: any.
+    /// The requests it answers. Absent: any.
     #[serde(default, skip_serializing_if = "When::is_any")]
     pub when: When,
-    /// How often it may be used; 0 is without end. Absent: once.
+    /// How often it may be used; 0 means without limit. Absent: once.
     #[serde(default = "once")]
     pub times: u64,
     /// The text of the answer.
@@ -52,28 +52,28 @@ pub struct Scripted {
     /// The thinking before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
-    /// The searches of the web that the provider makes for it, before its text.
+    /// The web searches that the provider makes for it, before its text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<ScriptedSearch>,
-    /// The passages of its text that rest on what was found, in their order.
+    /// The passages of its text that cite what was found, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub citations: Vec<ScriptedCitation>,
-    /// The provider pauses before the last search has come back, where its API has pauses: at Anthropic's.
+    /// Whether the provider pauses before the last search has returned, if its API has pauses, as Anthropic's does.
     #[serde(default)]
     pub paused: bool,
     /// The tools that the answer calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ScriptedCall>,
-    /// The pieces of its calls come in turns where the answer is streamed, and not one call after the other.
+    /// Whether the pieces of its calls take turns in a stream, instead of one call following the other.
     #[serde(default)]
     pub interleaved: bool,
     /// Why it ends. Absent: `tool_use` with calls, else `stop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<FinishReason>,
-    /// What it takes. Absent: counted.
+    /// The tokens it takes. Absent: counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// A whole canonical response, in place of all the above.
+    /// A whole canonical response, instead of all the above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Response>,
     /// What goes wrong, as a table or in the short form of [`Fault`].
@@ -95,17 +95,17 @@ pub struct ScriptedCall {
     pub id: Option<String>,
 }
 
-/// A search of the web in a scripted answer. If the answer goes on with a turn that was paused, the first one is the result
-/// of the call that the turn ended with.
+/// A web search in a scripted answer. If the answer continues a turn that was paused, the first one is the result of
+/// the call that the turn ended with.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScriptedSearch {
-    /// What is searched for.
+    /// The query.
     pub query: String,
-    /// What is found, which may be nothing.
+    /// The pages that are found, if any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<ScriptedPage>,
-    /// The provider's code for why it fails, such as `max_uses_exceeded`. Any is allowed.
+    /// The provider's error code if it fails, such as `max_uses_exceeded`. Any is allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -114,51 +114,51 @@ pub struct ScriptedSearch {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScriptedPage {
-    /// Its address.
+    /// Its URL.
     pub url: String,
     /// Its title.
     pub title: String,
-    /// Its words, which are sealed or cited, as far as the API shows them.
+    /// Its text, which is sealed or cited, as far as the API shows it.
     pub text: String,
     /// Its date or age.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
 }
 
-/// A passage of a scripted answer that rests on a page.
+/// A passage of a scripted answer that cites a page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptedCitation {
-    /// The passage, as it is in the answer's text, behind the one before.
+    /// The passage, as it is in the answer's text, after the previous one.
     pub text: String,
-    /// The page, by its place among all results of the answer's searches, from 0.
+    /// The index of the page among all results of the answer's searches, from 0.
     #[serde(default)]
     pub result: usize,
 }
 
-/// Which requests a reply is for: all that is said here must hold.
+/// The requests that a reply is for: everything that is set must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct When {
     /// The dialect of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
-    /// The model; a `*` at the end stands for any ending.
+    /// The model; a `*` at the end matches any ending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// A text that the message contains in which the user last said something.
+    /// Text in the last message in which the user said something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// A text that the latest tool results contain, if they are not answered yet.
+    /// Text in the latest tool results, if they are not answered yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// The number of the request since the user last said something: 1 is the first, 2 the one with the first tool results.
+    /// The number of the request since the user last spoke: 1 is the first, 2 the one with the first tool results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<NonZeroUsize>,
-    /// A text that the header `user-agent` contains, in any case: which program asks.
+    /// Text in the header `user-agent`, ignoring case: which program asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// A tool that is offered.
+    /// The name of a tool that is offered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// Headers and their values.
@@ -166,7 +166,7 @@ pub struct When {
     pub header: BTreeMap<String, String>,
 }
 
-/// What is wrong with a script.
+/// An error in a script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}:{column}: {reason}")]
 pub struct ScriptError {
@@ -181,10 +181,10 @@ pub struct ScriptError {
 }
 
 impl Script {
-    /// Reads a script: JSON when the file's name ends in `.json`, else TOML. `file` is for error messages.
+    /// Reads a script: JSON if the file's name ends in `.json`, else TOML. `file` is its name in errors.
     ///
     /// # Errors
-    /// If it is no script; the error names file, line, column and reason.
+    /// Returns an error if the script is invalid; it names file, line, column and reason.
     pub fn read(text: &str, file: &str) -> Result<Self, ScriptError> {
         if file.ends_with(".json") { Script::from_json(text, file) } else { Script::from_toml(text, file) }
     }
@@ -216,7 +216,7 @@ impl Script {
             let place = error.path().to_string();
             let inner = error.into_inner();
             let reason = inner.to_string();
-            // serde_json ends its message with the place, which stands at the front here.
+            // serde_json ends its message with the place, which comes first here.
             let reason = reason.split(" at line ").next().unwrap_or_default();
             ScriptError {
                 file: file.to_owned(),
@@ -228,7 +228,7 @@ impl Script {
         Script::checked(script, file)
     }
 
-    /// The script, if its parts fit together.
+    /// Returns the script if its parts fit together.
     fn checked(script: Script, file: &str) -> Result<Self, ScriptError> {
         let problem = script.reply.iter().enumerate().find_map(|(place, reply)| Some((place, reply.problem()?)));
         match problem {
@@ -265,7 +265,7 @@ impl Scripted {
         if self.interleaved { Order::InTurns } else { Order::OneByOne }
     }
 
-    /// The tools that it calls.
+    /// The calls that it makes.
     pub(crate) fn calls(&self, mut next_id: impl FnMut() -> String) -> Vec<Block> {
         let call = |call: &ScriptedCall| {
             let id = call.id.clone().unwrap_or_else(&mut next_id);
@@ -274,7 +274,7 @@ impl Scripted {
         self.tool_calls.iter().map(call).collect()
     }
 
-    /// What the provider's tools did for it; none if they did nothing.
+    /// What the provider's tools did for it, or `None` if they did nothing.
     pub(crate) fn told(&self) -> Option<Told> {
         if self.searches.is_empty() {
             return None;
@@ -290,13 +290,13 @@ impl Scripted {
         Some(Told { runs, pieces: self.pieces().unwrap_or_default(), paused: self.paused })
     }
 
-    /// The text in pieces, cut where passages begin and end; the passage that is not there, if one is not.
+    /// The text in pieces, cut where passages begin and end, or the number of a passage that is not in it.
     fn pieces(&self) -> Result<Vec<Piece>, usize> {
         let mut rest = self.text.as_deref().unwrap_or_default();
         let mut pieces: Vec<Piece> = Vec::new();
         for (place, citation) in self.citations.iter().enumerate() {
             match pieces.last_mut().filter(|last| last.text == citation.text) {
-                // Another source of the same passage.
+                // Another source for the same passage.
                 Some(last) => last.cites.push(citation.result),
                 None => {
                     let (before, behind) = rest.split_once(citation.text.as_str()).ok_or(place)?;
@@ -310,7 +310,7 @@ impl Scripted {
         Ok(pieces)
     }
 
-    /// What is wrong with it that its form does not show.
+    /// What is wrong with it apart from its syntax.
     fn problem(&self) -> Option<String> {
         let found: usize = self.searches.iter().map(|search| search.results.len()).sum();
         if let Some(place) = self.citations.iter().position(|citation| citation.result >= found) {
@@ -361,7 +361,7 @@ fn fits_pattern(pattern: &str, model: &str) -> bool {
     }
 }
 
-/// Does one of the results contain a text?
+/// Whether one of the results contains a text.
 fn holds(results: &Message, text: &str) -> bool {
     let results = results.content.iter().filter_map(Block::as_tool_result);
     results.flat_map(|result| &result.content).filter_map(Block::as_text).any(|said| said.contains(text))

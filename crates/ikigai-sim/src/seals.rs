@@ -11,7 +11,7 @@ pub(crate) struct Seals {
     key: [u8; 8],
 }
 
-/// What a seal is for. A seal for one thing is no seal for another.
+/// What a seal is for. A seal for one thing is not valid for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// The signature of a thinking block: over the model and the text.
@@ -20,9 +20,9 @@ pub(crate) enum Purpose {
     Reasoning,
     /// A thought signature: over the function's name or the id of a call, or empty for a text.
     Thought,
-    /// What a search found: over address and title.
+    /// What a search found: over URL and title.
     Found,
-    /// A place in it that is cited: over the address and the words.
+    /// A cited place in it: over the URL and the words.
     Cited,
 }
 
@@ -43,7 +43,7 @@ impl Seals {
         Seals { key: seed.to_be_bytes() }
     }
 
-    /// Seals `content`; `payload` travels inside, readable.
+    /// Seals `content`; `payload` is inside, readable.
     pub(crate) fn seal(&self, purpose: Purpose, content: &[&str], payload: &str) -> String {
         let mac = self.mac(purpose, content, payload);
         let mut bytes = mac.get(..16).unwrap_or(&mac).to_vec();
@@ -51,7 +51,7 @@ impl Seals {
         STANDARD.encode(bytes)
     }
 
-    /// The payload of a seal over `content`, in either base64 alphabet; none when the seal is not ours or not for this.
+    /// The payload of a seal over `content`, in either base64 alphabet; `None` if the seal is not ours or not for this.
     pub(crate) fn open(&self, purpose: Purpose, content: &[&str], seal: &str) -> Option<String> {
         let plain: String = seal
             .trim_end_matches('=')

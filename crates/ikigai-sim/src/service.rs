@@ -1,4 +1,4 @@
-//! From a request to its answer.
+//! Answers requests: checks them, reads them, and passes them to what serves them.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::{auth, control, count, embed, generate, image, models, speech, stored
 
 /// The largest body that is read. Anthropic's limit is the smallest of the providers', at 32 MB.
 const LARGEST: usize = 32 << 20;
-/// The most values of a body: a tree of them takes some hundred bytes for each.
+/// The most values in a body: a tree takes some hundred bytes for each.
 const MOST_VALUES: usize = 1_000_000;
 
 /// A request with its body read.
@@ -39,7 +39,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// A header's value, where it is text.
+    /// A header's value, if it is text.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
@@ -53,7 +53,7 @@ impl Call {
     }
 }
 
-/// Answers one request. Nothing here fails: whatever goes wrong is an answer.
+/// Answers one request. Never fails: whatever goes wrong becomes an answer.
 pub(crate) async fn handle(
     memory: Arc<Memory>,
     breaker: Breaker,
@@ -76,9 +76,9 @@ pub(crate) async fn handle(
     })
 }
 
-/// What becomes of a request.
+/// What happens to a request.
 enum Outcome {
-    /// It is answered here, and this goes wrong with the answer.
+    /// It is answered here, with this fault.
     Answer(Answer, Option<Fault>),
     /// A provider answers it.
     Passed(Response<Body>),
@@ -90,7 +90,7 @@ impl From<Answer> for Outcome {
     }
 }
 
-/// Lets in who has a key, reads the body, and answers. Nothing of a request counts before its key does.
+/// Checks the key, reads the body, and answers. Nothing of a request counts before its key does.
 async fn admit(memory: &Memory, endpoint: Option<Endpoint>, mut call: Call, body: Incoming) -> Outcome {
     let config = &memory.config;
     if call.path.starts_with(control::CONTROLS) && !auth::may_control(&call, config) {
@@ -101,11 +101,11 @@ async fn admit(memory: &Memory, endpoint: Option<Endpoint>, mut call: Call, body
         let dialect = match (&endpoint, &config.source) {
             (Some(endpoint), _) => endpoint.dialect,
             (None, Source::Talker) => return no_such_path(&call).into(),
-            // A provider has more than is simulated here.
+            // A provider has more paths than are simulated here.
             (None, Source::Record(_) | Source::Replay(_)) => Dialect::OpenaiChat,
         };
         call.number = memory.next_number();
-        // Whoever answers for a provider need not know better than it who may ask.
+        // In place of a provider, we need not know better than it who may ask.
         let any_key = config.keys.is_empty() && !matches!(config.source, Source::Talker);
         if !any_key && let Err(refusal) = auth::check(dialect, &call, &config.keys) {
             memory.log(Entry::unread(&call));
@@ -132,7 +132,7 @@ async fn admit(memory: &Memory, endpoint: Option<Endpoint>, mut call: Call, body
     }
 }
 
-/// A recorded answer, and what goes wrong with it.
+/// A recorded answer, with its fault.
 fn replay(memory: &Memory, recordings: &Recordings, endpoint: Option<&Endpoint>, call: &Call) -> Outcome {
     let dialect = endpoint.map_or(Dialect::OpenaiChat, |endpoint| endpoint.dialect);
     match (memory.replay(recordings, call), wanted_fault(memory, call)) {
@@ -145,7 +145,7 @@ fn replay(memory: &Memory, recordings: &Recordings, endpoint: Option<&Endpoint>,
     }
 }
 
-/// The answer when the provider that is recorded cannot be reached.
+/// The answer if the provider being recorded cannot be reached.
 fn away(endpoint: Option<&Endpoint>, error: &std::io::Error) -> Answer {
     let dialect = endpoint.map_or(Dialect::OpenaiChat, |endpoint| endpoint.dialect);
     let wire = refuse(dialect, ErrorKind::Server, format!("the upstream did not answer: {error}"));
@@ -160,7 +160,7 @@ fn wanted_fault(memory: &Memory, call: &Call) -> Result<Option<Fault>, UnknownFa
     }
 }
 
-/// The answer to a request that may come in, and what goes wrong with it.
+/// The answer to an admitted request, with its fault.
 fn respond(memory: &Memory, endpoint: &Endpoint, call: &Call) -> Outcome {
     if memory.config.canned
         && let Verb::Generate | Verb::Stream(_) = endpoint.verb
@@ -178,7 +178,7 @@ fn respond(memory: &Memory, endpoint: &Endpoint, call: &Call) -> Outcome {
     Outcome::Answer(answer, fault)
 }
 
-/// Would the body make a tree that takes many times its own bytes? A long text does not: its commas are in a string.
+/// Whether the body would make a tree that takes many times its own bytes. Commas in strings do not count.
 pub(crate) fn holds_too_much(body: &[u8]) -> bool {
     if body.len() <= MOST_VALUES {
         return false;
@@ -196,10 +196,10 @@ pub(crate) fn holds_too_much(body: &[u8]) -> bool {
     values > MOST_VALUES
 }
 
-/// The dialects that the simulator knows; the others are refused here, and nothing behind knows what is theirs.
+/// The dialects that the simulator supports. The others are refused here; the code after this does not know them.
 const SIMULATED: [Dialect; 4] = [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini];
 
-/// The answer to a request, and what goes wrong with it.
+/// The answer to a request, with its fault.
 fn answer(memory: &Memory, endpoint: &Endpoint, call: &Call) -> (Answer, Option<Fault>) {
     let dialect = endpoint.dialect;
     if !SIMULATED.contains(&dialect) {
@@ -212,7 +212,7 @@ fn answer(memory: &Memory, endpoint: &Endpoint, call: &Call) -> (Answer, Option<
     if let Some(Fault::Status { status, retry_after_ms }) = fault {
         return (status_answer(dialect, status, retry_after_ms).into(), None);
     }
-    // The body names the model for all but Google's.
+    // The body names the model for every API but Google's.
     if let (Verb::Embed | Verb::EmbedBatch | Verb::Predict, Some(model)) = (&endpoint.verb, &endpoint.model)
         && let Err(refusal) = models::check(dialect, model)
     {
@@ -239,7 +239,7 @@ fn answer(memory: &Memory, endpoint: &Endpoint, call: &Call) -> (Answer, Option<
     (answer, scripted_fault.or(fault))
 }
 
-/// Is a stream asked for? The body is not parsed for it: this is the path whose speed is measured.
+/// Whether a stream is requested. The body is not parsed for this: the speed of this path is measured.
 fn wants_stream(endpoint: &Endpoint, body: &[u8]) -> bool {
     match endpoint.verb {
         Verb::Stream(_) => true,
@@ -247,12 +247,12 @@ fn wants_stream(endpoint: &Endpoint, body: &[u8]) -> bool {
     }
 }
 
-/// A refusal in a dialect's own shape.
+/// A refusal in a dialect's own form.
 pub(crate) fn refuse(dialect: Dialect, kind: ErrorKind, message: impl Into<String>) -> WireError {
     dialect.encode_error(&ikigai_core::Error::new(kind, message))
 }
 
-/// The failure that a provider answers with a status, and its retry headers.
+/// The error that a provider answers with a status, and its retry headers.
 fn status_answer(dialect: Dialect, status: u16, retry_after_ms: Option<u64>) -> WireError {
     let (kind, message) = match status {
         401 => (ErrorKind::Auth, "invalid key (simulated)"),
@@ -278,7 +278,7 @@ fn status_answer(dialect: Dialect, status: u16, retry_after_ms: Option<u64>) -> 
     wire
 }
 
-/// A failure whose body is this JSON.
+/// An error with this JSON as its body.
 pub(crate) fn wire_error(status: u16, body: &serde_json::Value) -> WireError {
     WireError::new(status, serde_json::to_vec(body).unwrap_or_default())
 }

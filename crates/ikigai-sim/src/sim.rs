@@ -18,36 +18,36 @@ use crate::replay::Recordings;
 use crate::script::Script;
 use crate::service;
 
-/// How a simulator is set up.
+/// The settings of a simulator.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Config {
-    /// Where it listens; port 0 is any free one.
+    /// The address to listen on; port 0 picks a free one.
     pub address: SocketAddr,
-    /// Everything that looks like chance follows from it.
+    /// The seed of everything that looks random.
     pub seed: u64,
     /// The keys that are accepted. Empty: any key that is not empty.
     pub keys: Vec<String>,
-    /// What opens the controls under `/_sim/`, besides the keys. Absent: a random one if there are no keys.
+    /// The token for the controls under `/_sim/`, besides the keys. Absent: a random one if there are no keys.
     pub token: Option<String>,
-    /// How many bytes of received requests are kept for [`Sim::requests`]; the oldest go first. 0 keeps none.
+    /// The most bytes of received requests to keep for [`Sim::requests`]; the oldest go first. 0 keeps none.
     pub log_bytes: usize,
-    /// How many connections may be open. Others wait until one closes.
+    /// The most connections that may be open. Others wait until one closes.
     pub connections: usize,
     /// How long clients may take.
     pub timeouts: Timeouts,
     /// Where answers come from.
     pub source: Source,
-    /// Replies to come.
+    /// Prepared replies.
     pub script: Script,
     /// What goes wrong, and when.
     pub faults: Vec<FaultRule>,
-    /// Answer every request of a kind with the same bytes, made once: for load tests.
+    /// Whether to answer every request of a kind with the same bytes, made once: for load tests.
     pub canned: bool,
 }
 
 impl Config {
-    /// For a program that talks to a simulator of its own: it accepts one random key, which [`Sim::token`] returns, and
+    /// Returns the settings for a program's own simulator: it accepts one random key, which [`Sim::token`] returns, and
     /// keeps no log, so that other programs on the machine can neither use it nor read what was said.
     pub fn private() -> Self {
         Config { keys: vec![random()], log_bytes: 0, ..Config::default() }
@@ -80,12 +80,12 @@ impl Default for Config {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub enum Source {
-    /// From its own rules and its script.
+    /// Its own rules and its script.
     #[default]
     Talker,
-    /// From a provider, and they are kept.
+    /// A provider; the exchanges are recorded.
     Record(Recorder),
-    /// From what was kept.
+    /// Recorded exchanges.
     Replay(Recordings),
 }
 
@@ -108,7 +108,7 @@ impl Default for Timeouts {
     }
 }
 
-/// Why a simulator could not start.
+/// The reason why a simulator could not start.
 #[derive(Debug, thiserror::Error)]
 #[error("the simulator cannot listen on {address}: {source}")]
 pub struct StartError {
@@ -126,18 +126,18 @@ pub struct Sim {
 }
 
 impl Sim {
-    /// Starts one with the default set-up, on a free port of this machine.
+    /// Starts a simulator with the default settings, on a free port of this machine.
     ///
     /// # Errors
-    /// If it cannot listen.
+    /// Returns an error if it cannot listen.
     pub async fn start() -> Result<Self, StartError> {
         Sim::with(Config::default()).await
     }
 
-    /// Starts one.
+    /// Starts a simulator.
     ///
     /// # Errors
-    /// If it cannot listen.
+    /// Returns an error if it cannot listen.
     pub async fn with(mut config: Config) -> Result<Self, StartError> {
         if config.token.is_none() && config.keys.is_empty() {
             config.token = Some(random());
@@ -158,12 +158,12 @@ impl Sim {
         Ok(Sim { address, memory, stop: Some(stop), stopped: Some(stopped) })
     }
 
-    /// Its address, such as `http://127.0.0.1:40123`: the base for every dialect's own path.
+    /// Returns its URL, such as `http://127.0.0.1:40123`: the base for every dialect's own path.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The base URL that a client of a dialect wants.
+    /// Returns the base URL for a dialect's clients.
     pub fn base_url(&self, dialect: ikigai_core::Dialect) -> String {
         match dialect {
             ikigai_core::Dialect::OpenaiChat | ikigai_core::Dialect::OpenaiResponses => format!("{}/v1", self.url()),
@@ -172,17 +172,17 @@ impl Sim {
         }
     }
 
-    /// What opens the controls under `/_sim/`, as `Authorization: Bearer …`: the token, or a key.
+    /// Returns what opens the controls under `/_sim/`, as `Authorization: Bearer …`: the token, or a key.
     pub fn token(&self) -> &str {
         self.memory.config.token.as_ref().or(self.memory.config.keys.first()).map_or("", String::as_str)
     }
 
-    /// What it has received so far, oldest first.
+    /// Returns the requests received so far, oldest first.
     pub fn requests(&self) -> Vec<Received> {
         self.memory.received().iter().map(Entry::received).collect()
     }
 
-    /// Adds replies to come.
+    /// Adds prepared replies.
     pub fn expect(&self, script: Script) {
         self.memory.expect(script);
     }
@@ -192,17 +192,17 @@ impl Sim {
         self.memory.add_fault(rule);
     }
 
-    /// Forgets what was received, queued and stored; faults given since the start go too.
+    /// Forgets what was received, queued and stored, and the faults added since the start.
     pub fn reset(&self) {
         self.memory.reset();
     }
 
-    /// How many connections are open.
+    /// Returns the number of open connections.
     pub fn connections(&self) -> usize {
         self.memory.connections()
     }
 
-    /// Stops: no new connections, requests under way get a second to end.
+    /// Stops accepting connections, gives requests in progress a second to finish, and then stops.
     pub async fn stop(mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
@@ -227,7 +227,7 @@ async fn serve(
     let waits = Waits { head: timeouts.head, write: timeouts.write };
     loop {
         let Some(open) = &listener else {
-            // A port that was given up for a while may be taken by nobody else on this machine in that time.
+            // Retried, in case something else has taken the port that was given up for a while.
             listener = TcpListener::bind(address).await.ok();
             if listener.is_none() {
                 tokio::time::sleep(Duration::from_millis(5)).await;

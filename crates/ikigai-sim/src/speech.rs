@@ -1,4 +1,4 @@
-//! Speech: a tone that knows its words.
+//! Speech: a tone that contains its words.
 
 use ikigai_core::wire::WireError;
 use serde_json::Value;
@@ -35,7 +35,7 @@ fn attempt(call: &Call) -> Result<Answer, WireError> {
         None => return Err(missing("voice")),
         Some(Value::String(_)) if crate::models::is_openais(model) => drop(wishes.one_of("voice", VOICES)?),
         Some(Value::String(_)) => {}
-        // A voice of the caller's own.
+        // A custom voice.
         Some(Value::Object(voice)) if voice.get("id").is_some_and(Value::is_string) => {}
         Some(_) => {
             let message = "Invalid type for 'voice': expected a string or an object with an id.";

@@ -1,4 +1,4 @@
-//! Answers that the Responses API keeps: read again, forgotten, gone on from.
+//! Answers that the Responses API stores: reading, deleting and continuing them.
 
 use ikigai_core::wire::WireError;
 use ikigai_core::{Dialect, ErrorKind};
@@ -8,12 +8,12 @@ use crate::deliver::Answer;
 use crate::memory::{Memory, Stored};
 use crate::service::refuse;
 
-/// Is the answer to be kept? The Responses API keeps answers unless it is told not to.
+/// Whether the answer is to be stored. The Responses API stores answers unless it is told not to.
 pub(crate) fn wanted(dialect: Dialect, body: &Value) -> bool {
     dialect == Dialect::OpenaiResponses && body.get("store").and_then(Value::as_bool).unwrap_or(true)
 }
 
-/// A request that goes on from a kept answer, with that conversation put before its own input.
+/// Puts the conversation of a stored answer before the input of a request that continues it.
 pub(crate) fn with_history(memory: &Memory, dialect: Dialect, mut body: Value) -> Value {
     let previous = body.get("previous_response_id").and_then(Value::as_str);
     let Some(stored) = previous.filter(|_| dialect == Dialect::OpenaiResponses).and_then(|id| memory.stored(id)) else {
@@ -28,7 +28,7 @@ pub(crate) fn with_history(memory: &Memory, dialect: Dialect, mut body: Value) -
     body
 }
 
-/// The input as items; a plain text is one user message.
+/// The input as items; plain text is one user message.
 pub(crate) fn input(body: &Value) -> Vec<Value> {
     match body.get("input") {
         Some(Value::Array(items)) => items.clone(),
@@ -37,7 +37,7 @@ pub(crate) fn input(body: &Value) -> Vec<Value> {
     }
 }
 
-/// Keeps an answer.
+/// Stores an answer.
 pub(crate) fn keep(memory: &Memory, response: Value, input: Vec<Value>) {
     if let Some(id) = response.get("id").and_then(Value::as_str) {
         let id = id.to_owned();
@@ -45,7 +45,7 @@ pub(crate) fn keep(memory: &Memory, response: Value, input: Vec<Value>) {
     }
 }
 
-/// Gives a kept answer.
+/// Returns a stored answer.
 pub(crate) fn retrieve(memory: &Memory, id: &str) -> Answer {
     match memory.stored(id) {
         Some(stored) => Answer::json(&stored.response),
@@ -53,7 +53,7 @@ pub(crate) fn retrieve(memory: &Memory, id: &str) -> Answer {
     }
 }
 
-/// Forgets a kept answer.
+/// Deletes a stored answer.
 pub(crate) fn delete(memory: &Memory, id: &str) -> Answer {
     if memory.forget(id) {
         Answer::json(&json!({"id": id, "object": "response", "deleted": true}))

@@ -1,4 +1,4 @@
-//! Transcripts: the words of what was spoken here, and of other sounds how long they are.
+//! Transcripts: the words of speech that was made here, and the size of other sounds.
 
 use ikigai_core::wire::WireError;
 use serde_json::{Value, json};
@@ -24,12 +24,12 @@ const FIELDS: &[(&str, Kind)] = &[
     ("known_speaker_names", Kind::Any),
     ("known_speaker_references", Kind::Any),
 ];
-/// What files may be, by the endings of their names.
+/// The accepted files, by the extensions of their names.
 const FORMATS: &[&str] = &["flac", "m4a", "mp3", "mp4", "mpeg", "mpga", "oga", "ogg", "wav", "webm"];
-/// The most bytes of a file.
+/// The largest file, in bytes.
 const LARGEST: usize = 25 << 20;
 
-/// Writes down what is said in a file.
+/// Transcribes a file.
 pub(crate) fn answer(call: &Call) -> Answer {
     attempt(call).unwrap_or_else(Into::into)
 }

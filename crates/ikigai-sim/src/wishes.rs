@@ -7,14 +7,14 @@ use crate::form::{self, Field};
 use crate::models;
 use crate::service::{Call, wire_error};
 
-/// What a field may be.
+/// The type of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
     Text,
     Whole,
     Number,
     Flag,
-    /// Several forms, or one that is not looked at.
+    /// Several types, or one that is not checked.
     Any,
     /// A file of a form.
     File,
@@ -28,8 +28,8 @@ pub(crate) struct Wishes<'a> {
 }
 
 impl<'a> Wishes<'a> {
-    /// Reads a JSON body. Every field must be known and of its kind, if the model is one of OpenAI's own: those who copy
-    /// its API know others.
+    /// Reads a JSON body. Every field must be known and of its type, if the model is one of OpenAI's own: servers that
+    /// copy its API have others.
     pub(crate) fn of_json(call: &'a Call, known: &[(&str, Kind)]) -> Result<Self, WireError> {
         let fields: Map<String, Value> = serde_json::from_slice(&call.body).map_err(|error| {
             refuse(format!("We could not parse the JSON body of your request. ({error})"), None, None)
@@ -49,7 +49,7 @@ impl<'a> Wishes<'a> {
             }
             let text = String::from_utf8_lossy(part.content).into_owned();
             let kind = known.iter().find(|(name, _)| *name == part.name).map(|(_, kind)| *kind);
-            // In a form all are texts.
+            // In a form, everything is text.
             let value = match kind {
                 Some(Kind::Whole | Kind::Number | Kind::Flag) => {
                     serde_json::from_str(&text).unwrap_or(Value::String(text))
@@ -89,7 +89,7 @@ impl<'a> Wishes<'a> {
         }
     }
 
-    /// A text; empty ones are none.
+    /// A string; `None` if it is empty.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.fields.get(name)?.as_str().filter(|text| !text.is_empty())
     }
@@ -99,7 +99,7 @@ impl<'a> Wishes<'a> {
         self.fields.get(name).filter(|value| !value.is_null())
     }
 
-    /// A text that must be there, and not be too long.
+    /// A string that is required and must not be too long.
     pub(crate) fn needed(&self, name: &str, most: usize) -> Result<&str, WireError> {
         let text = self.fields.get(name).and_then(Value::as_str).ok_or_else(|| missing(name))?;
         let length = text.chars().count();
@@ -118,7 +118,7 @@ impl<'a> Wishes<'a> {
         Ok(text)
     }
 
-    /// The model, which must be there, have been there once, and be made for this.
+    /// The model, which is required, must exist or have existed, and must be made for this.
     pub(crate) fn model(&self, is_made_for: fn(&str) -> bool, path: &str) -> Result<&str, WireError> {
         let model = self.text("model").ok_or_else(|| refuse("you must provide a model parameter", None, None))?;
         models::check(ikigai_core::Dialect::OpenaiChat, model)?;
@@ -129,7 +129,7 @@ impl<'a> Wishes<'a> {
         Ok(model)
     }
 
-    /// A word that must be one of these, if it is there.
+    /// A string that must be one of these, if present.
     pub(crate) fn one_of(&self, name: &str, words: &[&str]) -> Result<Option<&str>, WireError> {
         match self.text(name) {
             Some(word) if !words.contains(&word) => {
@@ -143,7 +143,7 @@ impl<'a> Wishes<'a> {
         }
     }
 
-    /// A number that must be in a range, if it is there.
+    /// A number that must be in a range, if present.
     pub(crate) fn in_range(&self, name: &str, least: f64, most: f64) -> Result<Option<f64>, WireError> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let (number, kind) = (value.as_f64().unwrap_or_default(), if value.is_f64() { "decimal" } else { "integer" });
@@ -159,7 +159,7 @@ impl<'a> Wishes<'a> {
         Err(refuse(message, Some(name), Some(&code)))
     }
 
-    /// Refuses what is not simulated.
+    /// Refuses streams, which are not simulated.
     pub(crate) fn not_streamed(&self) -> Result<(), WireError> {
         match self.value("stream") {
             Some(Value::Bool(true)) => Err(refuse(
@@ -172,12 +172,12 @@ impl<'a> Wishes<'a> {
     }
 }
 
-/// A field that is not there.
+/// The error for a missing field.
 pub(crate) fn missing(name: &str) -> WireError {
     refuse(format!("Missing required parameter: '{name}'."), Some(name), Some("missing_required_parameter"))
 }
 
-/// A field that the API or the model does not know.
+/// The error for a field that the API or the model does not have.
 pub(crate) fn unknown(name: &str) -> WireError {
     refuse(format!("Unknown parameter: '{name}'."), Some(name), Some("unknown_parameter"))
 }

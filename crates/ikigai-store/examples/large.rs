@@ -1,4 +1,4 @@
-//! How a large database feels beside the same one when it was empty: 100,000 messages in 1,000 conversations.
+//! How fast a large database is compared with an empty one: 100,000 messages in 1,000 conversations.
 //!
 //! ```console
 //! cargo run --release -p ikigai-ai-store --example large
@@ -14,10 +14,10 @@ use ikigai_store::{Details, Entry, Listing, ModelChoice, Result, Search, open};
 
 const CONVERSATIONS: u64 = 1000;
 const MESSAGES: u64 = 100;
-/// Each figure is the middle one of so many, with the least one beside it: what else the machine does only adds.
+/// Each figure is the median of this many, with the minimum next to it: whatever else the machine does only adds.
 const TIMES: usize = 21;
 
-/// What is searched for, and how much of it there is.
+/// What is searched for, and how common it is.
 const SEARCHES: [(&str, &str); 7] = [
     ("w1", "in nearly every message"),
     ("w7", "a common word, in two of three messages"),
@@ -111,7 +111,7 @@ async fn fill(location: &str) -> Result<()> {
     store.close().await
 }
 
-/// Words as a language has them: a few are everywhere, most are rare.
+/// Words as in a natural language: a few are everywhere, most are rare.
 fn words(count: u64, chance: &mut u64) -> String {
     let mut text = String::new();
     for _ in 0..count {

@@ -6,7 +6,7 @@ use crate::Entry;
 use crate::error::Result;
 use crate::json;
 
-/// Joins deltas of one block that follow each other: a token a row would be wasteful.
+/// Joins consecutive deltas of one block: one row per token would be wasteful.
 pub(crate) fn joined(events: Vec<Event>) -> Vec<Event> {
     let mut kept: Vec<Event> = Vec::with_capacity(events.len());
     for event in events {
@@ -23,12 +23,12 @@ pub(crate) fn joined(events: Vec<Event>) -> Vec<Event> {
     kept
 }
 
-/// The events as a piece to be kept.
+/// Writes events as a piece to store.
 pub(crate) fn piece(events: Vec<Event>) -> Result<String> {
     json::write("the piece of the answer", &joined(events))
 }
 
-/// The answer so far: what it began with, and the pieces since.
+/// Assembles the answer so far from what it began with and the pieces since.
 pub(crate) fn assemble(begun: Entry, pieces: &[String]) -> std::result::Result<Entry, String> {
     let mut collector = Collector::default();
     for piece in pieces {
@@ -37,7 +37,7 @@ pub(crate) fn assemble(begun: Entry, pieces: &[String]) -> std::result::Result<E
     let ended = collector.is_done();
     let mut response = collector.finish();
     if !ended {
-        // The end has not come yet: no error of the stream.
+        // The answer has not ended yet, which is not an error of the stream.
         response.error = None;
     }
     let mut entry = Entry::answer(response, "");

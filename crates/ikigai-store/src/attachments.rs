@@ -1,21 +1,21 @@
-//! Large things in messages: kept once, however often they are attached.
+//! Large attachments, each stored once, however often it is attached.
 //!
-//! A message is kept without them, as a canonical message whose sources are empty; they come back by their order in it.
+//! A message is stored without them, as a canonical message with empty sources; they are put back by their order in it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ikigai_core::{Block, Message, Source};
 use sha2::{Digest as _, Sha256};
 
-/// What is smaller stays in its message.
+/// Anything smaller stays in its message.
 const SMALLEST: usize = 4096;
 
-/// How the bytes stand in the message.
+/// How the bytes are written in the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// As base64; the bytes themselves are kept.
+    /// As base64; the bytes themselves are stored.
     Base64,
-    /// As they are.
+    /// Unchanged.
     Text,
 }
 
@@ -32,7 +32,7 @@ impl Form {
     }
 }
 
-/// Something that was taken out of a message.
+/// An attachment that was taken out of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Attachment {
     /// Which of the message's sources it is, from 0.
@@ -43,7 +43,7 @@ pub(crate) struct Attachment {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// What comes back from the database.
+/// An attachment as read from the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) place: i64,
@@ -63,13 +63,13 @@ pub(crate) fn take_out(message: &mut Message) -> Vec<Attachment> {
             Source::Base64 { data, .. } if data.len() >= SMALLEST => {
                 let text = std::mem::take(data);
                 match STANDARD.decode(&text) {
-                    // Only what comes back the same may be kept as bytes.
+                    // Stored as bytes only if encoding them again gives the same text.
                     Ok(bytes) if STANDARD.encode(&bytes) == text => (Form::Base64, bytes),
                     Ok(_) | Err(_) => (Form::Text, text.into_bytes()),
                 }
             }
             Source::Text { text, .. } if text.len() >= SMALLEST => (Form::Text, std::mem::take(text).into_bytes()),
-            // Addresses and file ids are small, and so is what a new kind would bring.
+            // URLs and file ids are small; a new kind stays in the message.
             _ => return,
         };
         taken.push(Attachment { place, form, hash: hash(&bytes), bytes });
@@ -103,7 +103,7 @@ pub(crate) fn put_back(message: &mut Message, parts: Vec<Part>) -> Result<(), St
     }
 }
 
-/// Visits every source in its order, and says the number of the next one.
+/// Visits every source in order, and returns the number of the next one.
 fn each_source(blocks: &mut [Block], first: i64, visit: &mut dyn FnMut(i64, &mut Source)) -> i64 {
     let mut next = first;
     for block in blocks {
@@ -115,7 +115,7 @@ fn each_source(blocks: &mut [Block], first: i64, visit: &mut dyn FnMut(i64, &mut
                 next = each_source(&mut result.content, next, visit);
                 continue;
             }
-            // No sources in these. A new kind keeps what it has inside the message.
+            // These have no sources. A new kind keeps its data in the message.
             _ => continue,
         };
         visit(next, source);

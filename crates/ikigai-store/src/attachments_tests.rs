@@ -20,7 +20,7 @@ fn parts(taken: &[Attachment]) -> Vec<Part> {
 #[test]
 fn large_sources_go_out_and_come_back_byte_for_byte() {
     let picture = STANDARD.encode(vec![7; 6000]);
-    // Decodes to the same bytes, but is not how they are written.
+    // Decodes to the same bytes, but is not their usual encoding.
     let odd = format!("{}=\n", STANDARD.encode(vec![7; 5000]).trim_end_matches('='));
     let url = Source::Url { url: "https://example.com/a.pdf".into(), media_type: None };
     let text = Source::Text { media_type: "text/plain".into(), text: "é".repeat(3000) };

@@ -1,4 +1,4 @@
-//! Conversations, and where in them something happens.
+//! Conversations, and places in them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,11 +14,11 @@ use crate::{ConversationId, MessageId, Time};
 pub struct Conversation {
     /// Its id.
     pub id: ConversationId,
-    /// Its title: the one it was given, else the first line of its first question.
+    /// Its title: the one it was given, or else the first line of its first question.
     pub title: Option<String>,
-    /// When it began.
+    /// When it was created.
     pub created: Time,
-    /// When it last got, changed or lost a message.
+    /// When a message was last added, changed or removed.
     pub updated: Time,
     /// The system prompt.
     pub system: Vec<Block>,
@@ -26,13 +26,13 @@ pub struct Conversation {
     pub model: ModelChoice,
     /// The conversation that it was forked from.
     pub parent: Option<Parent>,
-    /// How many messages it has, those that it shares with its parents among them.
+    /// How many messages it has, including those that it shares with its parents.
     pub messages: u64,
     /// Anything else that the program wants to store with it.
     pub metadata: Map<String, Value>,
 }
 
-/// A model as it was chosen: what is remembered across restarts.
+/// A choice of model, which is remembered across restarts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelChoice {
     /// The provider's id.
@@ -47,12 +47,12 @@ pub struct ModelChoice {
 }
 
 impl ModelChoice {
-    /// A model of a provider.
+    /// Chooses a model of a provider.
     pub fn new(provider: impl Into<String>, model: impl Into<String>) -> ModelChoice {
         ModelChoice { provider: Some(provider.into()), model: Some(model.into()), thinking: None }
     }
 
-    /// Thinking this hard.
+    /// Sets how hard it should think.
     #[must_use]
     pub fn thinking(mut self, thinking: impl Into<Thinking>) -> ModelChoice {
         self.thinking = Some(thinking.into());
@@ -60,7 +60,7 @@ impl ModelChoice {
     }
 }
 
-/// Where a fork branches off. The messages up to there are shared, never copied.
+/// The point where a fork branches off. The messages up to it are shared, never copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parent {
     /// The conversation that it was forked from.
@@ -70,8 +70,8 @@ pub struct Parent {
     pub message: Option<MessageId>,
 }
 
-/// What to set on a conversation when it is created, changed or forked. What is not set stays as it is, or as the parent
-/// has it.
+/// What to set on a conversation when it is created, changed or forked. What is not set stays unchanged, or is copied
+/// from the parent.
 ///
 /// ```
 /// use ikigai_core::Level;
@@ -91,29 +91,29 @@ pub struct Details {
 }
 
 impl Details {
-    /// The title: one line. An empty one takes the title away, and the next question gives a new one.
+    /// Sets the title: one line. An empty one removes the title, and the next question provides a new one.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Details {
         self.title = Some(title.into());
         self
     }
 
-    /// The system prompt.
+    /// Sets the system prompt.
     #[must_use]
     pub fn system(mut self, system: impl Into<Content>) -> Details {
-        // A message is the one way from a text to blocks that the format offers.
+        // A message is the only way from text to blocks that the format offers.
         self.system = Some(ikigai_core::Message::new(ikigai_core::Role::System, system).content);
         self
     }
 
-    /// The model that is used from now on.
+    /// Sets the model to use from now on.
     #[must_use]
     pub fn model(mut self, model: ModelChoice) -> Details {
         self.model = Some(model);
         self
     }
 
-    /// Anything else to be stored, replacing what was there.
+    /// Sets anything else to be stored, replacing what was there.
     #[must_use]
     pub fn metadata(mut self, metadata: Map<String, Value>) -> Details {
         self.metadata = Some(metadata);
@@ -134,7 +134,7 @@ pub enum Point {
     After(MessageId),
 }
 
-/// Which part of the list of conversations is wanted; the newest come first.
+/// The part of the list of conversations to read; the newest come first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {
     pub(crate) limit: u32,
@@ -142,19 +142,19 @@ pub struct Listing {
 }
 
 impl Default for Listing {
-    /// The newest fifty.
+    /// Asks for the newest fifty.
     fn default() -> Listing {
         Listing::newest(50)
     }
 }
 
 impl Listing {
-    /// The newest ones, at most this many.
+    /// Asks for the newest ones, at most this many.
     pub fn newest(limit: u32) -> Listing {
         Listing { limit, after: None }
     }
 
-    /// The ones that follow an earlier page.
+    /// Asks for the ones that follow an earlier page.
     #[must_use]
     pub fn after(mut self, cursor: Cursor) -> Listing {
         self.after = Some(cursor);
@@ -167,18 +167,18 @@ impl Listing {
 pub struct Page {
     /// The conversations, newest first.
     pub conversations: Vec<Conversation>,
-    /// Where the next page begins, if there is more.
+    /// Where the next page starts, if there is one.
     pub next: Option<Cursor>,
 }
 
-/// A place in the list of conversations. It stays good when conversations come and go.
+/// A place in the list of conversations. It stays valid when conversations are added or deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
     pub(crate) updated: Time,
     pub(crate) id: ConversationId,
 }
 
-/// A text that is not a cursor.
+/// The error for text that is not a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a place in a list; use the one that came with the previous page")]
 pub struct NotACursor(String);

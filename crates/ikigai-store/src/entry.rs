@@ -1,4 +1,4 @@
-//! Messages as they are kept.
+//! Messages as they are stored.
 
 use ikigai_core::catalog::Money;
 use ikigai_core::{FinishReason, Message, Response, Usage};
@@ -11,17 +11,17 @@ use crate::{ConversationId, MessageId, Time};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// It is whole.
+    /// It is complete.
     #[default]
     Complete,
-    /// It still grows, or the program that wrote it ended before the answer did.
+    /// It is still growing, or the program that wrote it ended before the answer did.
     Partial,
-    /// It was stopped: by a person, by a lost connection, by an error. What had come is kept.
+    /// It was stopped by the user, a lost connection or an error. What had arrived is kept.
     Cut,
 }
 
 impl State {
-    /// The state's name, as it is in the database and in JSON.
+    /// Returns the state's name, as in the database and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             State::Complete => "complete",
@@ -35,8 +35,8 @@ impl State {
     }
 }
 
-/// A message to be kept: the canonical message, which says who answered, with which model, at which level, and what was
-/// sealed in it; and beside it what it took.
+/// A message to store: the canonical message, which says who answered, with which model, at which level, and holds the
+/// sealed state; and what it took.
 ///
 /// ```
 /// use ikigai_core::{Message, Role, Usage};
@@ -47,12 +47,12 @@ impl State {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The message in the canonical form.
+    /// The message in canonical form.
     pub message: Message,
     /// Whether it is complete.
     #[serde(default)]
     pub state: State,
-    /// The tokens it took, thinking tokens among them.
+    /// The tokens it took, including thinking tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// What it cost.
@@ -67,13 +67,13 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// A whole message.
+    /// Creates an entry for a complete message.
     pub fn new(message: Message) -> Entry {
         Entry { message, state: State::Complete, usage: None, cost: None, finish_reason: None, metadata: Map::new() }
     }
 
-    /// An answer. One that broke, or that the provider paused, is [`Cut`](State::Cut). What a message has no field for goes into the metadata: the
-    /// provider's id of the answer as `response_id`, an `error`, the `warnings`.
+    /// Creates an entry for an answer. One that broke off or was paused is [`Cut`](State::Cut). What a message has no
+    /// field for goes into the metadata: the provider's `response_id`, an `error`, the `warnings`.
     pub fn answer(mut response: Response, provider: impl Into<String>) -> Entry {
         let mut metadata = Map::new();
         let mut keep = |key: &str, value: serde_json::Result<Value>| {
@@ -85,7 +85,7 @@ impl Entry {
             keep("response_id", Ok(id.into()));
         }
         if let Some(mut error) = response.error.take() {
-            // It is the answer itself, which is kept anyway.
+            // This is the answer itself, which is stored anyway.
             error.partial = None;
             keep("error", serde_json::to_value(error));
         }
@@ -100,21 +100,21 @@ impl Entry {
         Entry { message, state, usage, cost: None, finish_reason: Some(finish_reason), metadata }
     }
 
-    /// With the tokens it took.
+    /// Sets the tokens it took.
     #[must_use]
     pub fn usage(mut self, usage: Usage) -> Entry {
         self.usage = Some(usage);
         self
     }
 
-    /// With what it cost.
+    /// Sets what it cost.
     #[must_use]
     pub fn cost(mut self, cost: Money) -> Entry {
         self.cost = Some(cost);
         self
     }
 
-    /// In another state.
+    /// Sets its state.
     #[must_use]
     pub fn state(mut self, state: State) -> Entry {
         self.state = state;
@@ -133,15 +133,15 @@ impl From<Message> for Entry {
 pub struct Stored {
     /// Its id.
     pub id: MessageId,
-    /// The conversation that it was written in. Forks of that one share it.
+    /// The conversation that it was written in. Forks of that one share the message.
     pub conversation: ConversationId,
     /// Its place in the conversation, from 1.
     pub position: u64,
-    /// When it was begun.
+    /// When it was started.
     pub created: Time,
-    /// When it last changed: a partial answer that nobody has added to for long has lost its writer.
+    /// When it last changed. A partial answer that has not changed for long has lost its writer.
     pub updated: Time,
-    /// What was kept.
+    /// The message, and what is stored with it.
     pub entry: Entry,
 }
 

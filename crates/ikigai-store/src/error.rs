@@ -1,8 +1,8 @@
-//! What can go wrong with a store, in one shape for both engines.
+//! The errors of a store, the same for both engines.
 
 use std::fmt;
 
-/// What kind of failure it is.
+/// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -10,7 +10,7 @@ pub enum ErrorKind {
     NotFound,
     /// The input cannot be stored.
     Invalid,
-    /// A newer program made this database.
+    /// The database was made by a newer program.
     Newer,
     /// It is a database, but not one of ours.
     Foreign,
@@ -20,20 +20,20 @@ pub enum ErrorKind {
     Busy,
     /// The file or the folder cannot be used: permissions, a full disk.
     Access,
-    /// The server cannot be reached, or refuses us.
+    /// The server cannot be reached, or refuses the connection.
     Unreachable,
     /// The store was closed.
     Closed,
-    /// The answer was closed by another program while it grew.
+    /// The answer was closed by another program while it was growing.
     Settled,
-    /// A line of an import that cannot be read.
+    /// A line of an import cannot be read.
     Import,
-    /// The database refused a statement, which is a fault of this program.
+    /// The database rejected a statement, which is a bug in this program.
     Internal,
 }
 
 impl ErrorKind {
-    /// The way out; empty where the message itself says it.
+    /// What to do about it; empty if the message itself says so.
     fn hint(self) -> &'static str {
         match self {
             ErrorKind::NotFound | ErrorKind::Invalid | ErrorKind::Settled | ErrorKind::Import => "",
@@ -52,7 +52,7 @@ impl ErrorKind {
     }
 }
 
-/// A failure: what happened, where, and the way out.
+/// A failure: what happened, where, and what to do about it.
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")]
@@ -75,17 +75,17 @@ pub struct Error {
 }
 
 impl Error {
-    /// What kind of failure it is.
+    /// Returns the kind of failure.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// The file, or the server's address without the password.
+    /// Returns the file, or the server's address without the password.
     pub fn place(&self) -> Option<&str> {
         self.place.as_deref()
     }
 
-    /// What happened, without the place and the way out.
+    /// Returns what happened, without the place and the advice.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -130,7 +130,7 @@ impl Error {
         )
     }
 
-    /// Says where it happened, unless that is known already.
+    /// Records where it happened, unless that is already known.
     pub(crate) fn at(mut self, place: &str) -> Self {
         self.place.get_or_insert_with(|| place.into());
         self
@@ -141,7 +141,7 @@ impl Error {
         self
     }
 
-    /// Marks a failure after which nothing was changed and a second try may work.
+    /// Marks a failure that changed nothing, so that a second try may work.
     #[cfg(feature = "postgres")]
     pub(crate) fn worth_another_try(mut self) -> Self {
         self.again = true;

@@ -1,12 +1,12 @@
-//! Searching over all conversations.
+//! Search across all conversations.
 
 use crate::text::Snippet;
 use crate::{ConversationId, MessageId, Time};
 
-/// What to search for.
+/// A search across titles and messages.
 ///
-/// All words must be there. `"Several words"` must stand together; `begin*` finds words that begin so; `-word` must not be
-/// there. Capitals and accents do not matter. There is no wrong search: everything else is taken as text.
+/// All words must occur. `"Several words"` must occur together; `begin*` finds words that begin with it; `-word` must
+/// not occur. Case and accents do not matter. No search is a syntax error: everything else is taken as text.
 ///
 /// ```
 /// use ikigai_store::Search;
@@ -21,7 +21,7 @@ pub struct Search {
     pub(crate) offset: u32,
 }
 
-/// In which order hits come.
+/// The order of the hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     Best,
@@ -29,19 +29,19 @@ pub(crate) enum Order {
 }
 
 impl Search {
-    /// The best twenty hits: titles first, then what was asked, then what was answered, then what tools said.
+    /// Creates a search for the best twenty hits: titles first, then questions, then answers, then what tools returned.
     pub fn new(text: impl Into<String>) -> Search {
         Search { text: text.into(), order: Order::Best, limit: 20, offset: 0 }
     }
 
-    /// The newest hits first, wherever they are.
+    /// Puts the newest hits first, wherever they are.
     #[must_use]
     pub fn newest_first(mut self) -> Search {
         self.order = Order::Newest;
         self
     }
 
-    /// At most this many hits.
+    /// Limits the search to this many hits.
     #[must_use]
     pub fn limit(mut self, limit: u32) -> Search {
         self.limit = limit;
@@ -56,16 +56,16 @@ impl Search {
     }
 }
 
-/// Where something was found, most telling first.
+/// Where something was found, most relevant first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// In a conversation's title.
     Title,
-    /// In what was asked.
+    /// In a question.
     Prompt,
-    /// In what a model answered.
+    /// In a model's answer.
     Answer,
-    /// In what a tool answered, or in instructions between messages.
+    /// In a tool's result, or in instructions between messages.
     Tool,
 }
 
@@ -80,8 +80,8 @@ pub struct Hit {
     pub title: Option<String>,
     /// The message, unless it was found in the title.
     pub message: Option<MessageId>,
-    /// When that message, or the conversation, was begun.
+    /// When that message, or the conversation, was started.
     pub created: Time,
-    /// The piece of the text that shows why it was found.
+    /// The part of the text that shows why it was found.
     pub snippet: Snippet,
 }

@@ -1,4 +1,4 @@
-//! Ids: time-ordered, and random enough that no two programs make the same.
+//! Ids: time-ordered, and random enough that no two programs make the same one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
 use uuid::Uuid;
 
-/// A text that is not an id.
+/// The error for text that is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an id; ids look like 019a8b5e-7c3f-7e21-9d4b-0f6c2a1b3d58")]
 pub struct NotAnId(String);
@@ -19,7 +19,7 @@ macro_rules! id {
         pub struct $name(Uuid);
 
         impl $name {
-            /// A new id. Ids that are made later sort later; what is not time comes from the operating system's randomness.
+            /// Creates a new id. Ids created later sort later; the rest is randomness from the operating system.
             #[expect(clippy::new_without_default, reason = "a default that is never the same twice would surprise")]
             pub fn new() -> Self {
                 $name(Uuid::now_v7())
@@ -42,7 +42,7 @@ macro_rules! id {
             type Err = NotAnId;
 
             fn from_str(text: &str) -> Result<Self, NotAnId> {
-                // Only the long form: with several spellings a text and its id would not be one to one.
+                // Only the long form: with several spellings, text and id would not be one to one.
                 match text.len() {
                     36 => text.parse().map($name).map_err(|_| NotAnId(text.to_owned())),
                     _ => Err(NotAnId(text.chars().take(60).collect())),

@@ -1,17 +1,17 @@
-//! JSON as the store keeps it.
+//! JSON as the store writes and reads it.
 //!
-//! The usual reader stops at 128 levels. A tool call may be that deep by itself, and then sits some levels deeper in its
-//! message: it could be written and never read again. Here the limit is the same in both directions.
+//! serde_json stops at 128 levels. A tool call may be that deep on its own, and is a few levels deeper in its message:
+//! it could be written and never read again. Here the limit is the same in both directions.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Result};
 
-/// Deeper than any message that was ever read from a provider, and shallow enough for any thread's stack.
+/// Deeper than any message ever read from a provider, and shallow enough for any thread's stack.
 const DEEPEST: usize = 192;
 
-/// A value as JSON text. `what` names it in an error.
+/// Writes a value as JSON text. `what` names it in an error.
 pub(crate) fn write<T: Serialize + ?Sized>(what: &str, value: &T) -> Result<String> {
     let text = serde_json::to_string(value).map_err(|error| Error::invalid(format!("{what} is no JSON: {error}")))?;
     match depth(&text) {
@@ -28,14 +28,14 @@ pub(crate) fn read<T: DeserializeOwned>(text: &str) -> std::result::Result<T, St
         return Err(format!("nested more than {DEEPEST} levels deep"));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
-    // The depth was looked at above.
+    // The depth was checked above.
     reader.disable_recursion_limit();
     let value = T::deserialize(&mut reader).map_err(|error| error.to_string())?;
     reader.end().map_err(|error| error.to_string())?;
     Ok(value)
 }
 
-/// How many brackets are open at the deepest place.
+/// The number of open brackets at the deepest point.
 fn depth(text: &str) -> usize {
     let (mut now, mut deepest) = (0_usize, 0);
     let (mut quoted, mut escaped) = (false, false);

@@ -1,17 +1,17 @@
-//! Conversations that last: SQLite or PostgreSQL behind one trait.
+//! Durable conversations: SQLite or PostgreSQL behind one trait.
 //!
-//! | what | which |
+//! | to | use |
 //! |---|---|
 //! | open a database | [`open`], [`default_location`], [`Sqlite::open`], [`Sqlite::memory`], [`Postgres::open`] |
-//! | everything that can be done with it | [`Store`] |
-//! | a message to be kept, and one that is | [`Entry`], [`Stored`] |
-//! | an answer that is kept as it grows | [`Recording`] |
-//! | searching | [`Search`], [`Hit`] |
-//! | what answers took and cost | [`Store::spent`], [`Store::stats`] |
-//! | out and in | [`export`], [`import`], [`markdown`] |
+//! | do anything else with it | [`Store`] |
+//! | describe a message to store, and a stored one | [`Entry`], [`Stored`] |
+//! | store an answer as it grows | [`Recording`] |
+//! | search | [`Search`], [`Hit`] |
+//! | see what answers took and cost | [`Store::spent`], [`Store::stats`] |
+//! | export and import | [`export`], [`import`], [`markdown`] |
 //!
-//! Messages are kept in the canonical form only, whole: who answered, at which level, what it took and cost, and every
-//! provider's sealed state. Every write is a transaction.
+//! Messages are stored in the canonical form only, and whole: who answered, at which level, what it took and cost, and
+//! every provider's sealed state. Every write is a transaction.
 //!
 //! ```
 //! # #[cfg(feature = "sqlite")]

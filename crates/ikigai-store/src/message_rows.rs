@@ -1,4 +1,4 @@
-//! Messages to rows and back. No database is spoken to here.
+//! Converts messages to rows and back, without a database.
 
 use ikigai_core::Message;
 use ikigai_core::catalog::Money;
@@ -10,7 +10,7 @@ use crate::text::{first_line, place_of, searchable, words};
 use crate::{Entry, Place, State, Stored, Time};
 use crate::{answer_pieces, json};
 
-/// A message as the database keeps it.
+/// A message as it is stored in the database.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Packed {
     pub(crate) role: &'static str,
@@ -22,18 +22,18 @@ pub(crate) struct Packed {
     pub(crate) level: Option<&'static str>,
     pub(crate) usage: Option<String>,
     pub(crate) counts: Option<Counts>,
-    /// In pico-dollars: no database has numbers of that size.
+    /// In pico-dollars, as text: no database has numbers that large.
     pub(crate) cost: Option<String>,
     pub(crate) finish_reason: Option<&'static str>,
     pub(crate) metadata: String,
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) place: Place,
     pub(crate) words: Vec<String>,
-    /// A title for the conversation, should it have none.
+    /// A title for the conversation, in case it has none.
     pub(crate) title: Option<String>,
 }
 
-/// The tokens, as columns for statistics; `usage` is what counts.
+/// The tokens, as columns for statistics; `usage` is authoritative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) input: i64,
@@ -43,7 +43,7 @@ pub(crate) struct Counts {
     pub(crate) cache_write: i64,
 }
 
-/// Makes a row of a message.
+/// Converts a message to a row.
 pub(crate) fn pack(entry: Entry) -> Result<Packed> {
     let Entry { mut message, state, usage, cost, finish_reason, metadata } = entry;
     let text = searchable(&message);
@@ -75,12 +75,12 @@ pub(crate) fn pack(entry: Entry) -> Result<Packed> {
     })
 }
 
-/// A copy for a text column. The message itself keeps every character; PostgreSQL's texts cannot hold this one.
+/// A copy for a text column. PostgreSQL's text cannot hold this character; the message itself keeps it.
 pub(crate) fn clean(text: &str) -> String {
     text.replace('\0', "\u{FFFD}")
 }
 
-/// A row as it comes from the database, with what belongs to it.
+/// A row from the database, with what belongs to it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Raw {
     pub(crate) n: i64,
@@ -99,7 +99,7 @@ pub(crate) struct Raw {
     pub(crate) pieces: Vec<String>,
 }
 
-/// Makes a message of a row.
+/// Converts a row to a message.
 pub(crate) fn unpack(raw: Raw) -> Result<Stored> {
     let id = raw.id.clone();
     read(raw).map_err(|fault| Error::corrupt(format!("message {id} cannot be read: {fault}")))
@@ -126,7 +126,7 @@ fn read(raw: Raw) -> std::result::Result<Stored, String> {
     })
 }
 
-/// The text of a message that was found, to show a piece of it.
+/// The text of a message that was found, to show a part of it.
 pub(crate) fn found_text(body: &str, parts: Vec<Part>) -> std::result::Result<String, String> {
     let mut message: Message = json::read(body)?;
     attachments::put_back(&mut message, parts)?;

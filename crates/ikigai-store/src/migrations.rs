@@ -1,6 +1,6 @@
-//! The steps that bring an old database up to date, numbered, one list for each engine.
+//! The numbered steps that bring an old database up to date, one list per engine.
 //!
-//! A step that was released is never changed: a database may be at any of them.
+//! A released step is never changed: a database may be at any of them.
 
 /// One step.
 #[derive(Debug, Clone, Copy)]
@@ -11,15 +11,15 @@ pub(crate) struct Migration {
     pub(crate) then: Then,
 }
 
-/// What follows the statements.
+/// What to do after the statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
     Nothing,
-    /// Words come from the program, so that it has to fill the index. Also for when the words themselves change.
+    /// Fill the search index: its words come from the program. Also used if the words themselves change.
     Reindex,
 }
 
-/// The version that this program makes and knows.
+/// The version that this program creates, and the newest it knows.
 pub(crate) const LATEST: i64 = 3;
 
 macro_rules! migrations {

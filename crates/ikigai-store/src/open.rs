@@ -1,4 +1,4 @@
-//! A database by its name.
+//! Finds a database by its name.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,12 +9,12 @@ use etcetera::BaseStrategy as _;
 use crate::Store;
 use crate::error::{Error, Result};
 
-/// Opens the database that a text names: a URL beginning with `postgres://` or `postgresql://`, or the path of a SQLite
-/// file, with or without `sqlite:` before it; `:memory:` is gone when the store is.
+/// Opens the database at a location: a URL beginning with `postgres://` or `postgresql://`, or the path of a SQLite
+/// file, with or without `sqlite:` before it. `:memory:` lasts as long as the store.
 ///
 /// # Errors
-/// Same as [`Sqlite::open`](crate::Sqlite::open) and [`Postgres::open`](crate::Postgres::open). An engine that this program was
-/// built without is an error, too.
+/// Same as [`Sqlite::open`](crate::Sqlite::open) and [`Postgres::open`](crate::Postgres::open). Also returns an error
+/// if this program was built without the engine.
 pub async fn open(location: &str) -> Result<Arc<dyn Store>> {
     let location = location.trim();
     if location.is_empty() {
@@ -23,7 +23,7 @@ pub async fn open(location: &str) -> Result<Arc<dyn Store>> {
     if location.starts_with("postgres://") || location.starts_with("postgresql://") {
         return postgres(location).await;
     }
-    // A file may have any name, but hardly one that is the address of another database.
+    // A file may have any name, but hardly the address of another database.
     if let Some((scheme, _)) = location.split_once("://").filter(|(scheme, _)| *scheme != "sqlite") {
         return Err(Error::invalid(format!("unknown database {scheme}://; use a file or postgres://")));
     }
@@ -54,12 +54,11 @@ async fn postgres(_: &str) -> Result<Arc<dyn Store>> {
     Err(Error::invalid("this program was built without PostgreSQL (the feature `postgres`); use a file"))
 }
 
-/// The database that is meant when none is named: what `$IKIGAI_DATABASE` says, else `ikigai.db` in the folder
-/// `$IKIGAI_HOME`, else `ikigai/ikigai.db` in the system's place for data (`$XDG_DATA_HOME`, mostly `~/.local/share`).
-/// It is a text for [`open`].
+/// Returns the location to [`open`] if none is given: `$IKIGAI_DATABASE`, else `ikigai.db` in the folder
+/// `$IKIGAI_HOME`, else `ikigai/ikigai.db` in the system's data folder (`$XDG_DATA_HOME`, usually `~/.local/share`).
 ///
 /// # Errors
-/// If there is no such place, as for a user without a home, or its path is not UTF-8.
+/// Returns an error if there is no such folder, as for a user without a home, or its path is not UTF-8.
 pub fn default_location() -> Result<String> {
     let data = || etcetera::choose_base_strategy().ok().map(|places| places.data_dir());
     location(|name| std::env::var_os(name), data)

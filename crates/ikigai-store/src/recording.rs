@@ -1,4 +1,4 @@
-//! An answer that is kept while it arrives.
+//! An answer that is stored while it arrives.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use tokio::time::{Instant, timeout_at};
 use crate::error::{ErrorKind, Result};
 use crate::{ConversationId, Entry, Error, MessageId, State, Store, Stored};
 
-/// What arrives is kept this long after the last write, or at once where that is longer ago. Well under the second that may be
-/// lost.
+/// What arrives is written this long after the last write, or at once if that is longer ago. Well under the second that
+/// may be lost.
 const EVERY: Duration = Duration::from_millis(200);
-/// So many events may wait for the database before the stream has to.
+/// How many events may wait for the database before the stream has to.
 const WAITING: usize = 4096;
 
-/// Keeps an answer while it arrives, so that a program that is killed loses at most the last second of it.
+/// An answer that is stored while it arrives, so that a program that is killed loses at most the last second of it.
 ///
-/// Push every event of the stream, then [`finish`](Recording::finish) with the whole answer, or [`cut`](Recording::cut) it.
-/// Without either, the answer stays [`Partial`](State::Partial), with all that was pushed.
+/// Push every event of the stream, then [`finish`](Recording::finish) with the whole answer, or [`cut`](Recording::cut)
+/// it. Without either, the answer stays [`Partial`](State::Partial), with everything that was pushed.
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")]
@@ -46,15 +46,15 @@ const WAITING: usize = 4096;
 /// # Ok::<(), ikigai_store::Error>(()) }).unwrap();
 /// ```
 ///
-/// It needs a running tokio, with its timer.
+/// Requires a running tokio runtime with its timer.
 #[derive(Debug)]
 pub struct Recording {
     id: MessageId,
     store: Arc<dyn Store>,
-    /// Who answers.
+    /// The message that says who answers.
     answers: Message,
     steps: mpsc::Sender<Step>,
-    /// None once its outcome was told.
+    /// `None` once its outcome was reported.
     keeper: Option<JoinHandle<Result<()>>>,
 }
 
@@ -62,15 +62,15 @@ pub struct Recording {
 #[expect(clippy::large_enum_variant, reason = "all steps but the last are events")]
 enum Step {
     Event(Event),
-    /// The whole answer comes: what waits need not be kept.
+    /// The whole answer follows, so what is waiting need not be stored.
     End,
 }
 
 impl Recording {
-    /// Begins an answer in a conversation. The message says who answers and at which level; its content is what comes.
+    /// Starts an answer in a conversation. The message says who answers and at which level; its content is ignored.
     ///
     /// # Errors
-    /// If there is no such conversation, or the database fails.
+    /// Returns an error if there is no such conversation, or the database fails.
     pub async fn begin(store: Arc<dyn Store>, conversation: ConversationId, mut answers: Message) -> Result<Recording> {
         answers.content.clear();
         let id = store.begin(conversation, answers.clone()).await?;
@@ -79,15 +79,15 @@ impl Recording {
         Ok(Recording { id, store, answers, steps, keeper: Some(keeper) })
     }
 
-    /// The answer's id.
+    /// Returns the answer's id.
     pub fn id(&self) -> MessageId {
         self.id
     }
 
-    /// Takes the next event of the stream. It is kept a moment later; this waits only when the database cannot keep up.
+    /// Adds the next event of the stream. It is stored a moment later; this waits only if the database cannot keep up.
     ///
     /// # Errors
-    /// If what was pushed before could not be kept. It is told once; `finish` still keeps the whole answer.
+    /// Returns an error if earlier events could not be stored, but only once; `finish` still stores the whole answer.
     pub async fn push(&mut self, event: Event) -> Result<()> {
         match self.steps.send(Step::Event(event)).await {
             Ok(()) => Ok(()),
@@ -95,13 +95,13 @@ impl Recording {
         }
     }
 
-    /// Puts the whole answer in place of what had grown. Where it does not say who answered, and at which level, that is
-    /// as it was begun.
+    /// Replaces what had grown with the whole answer. If that does not say who answered, and at which level, it gets
+    /// what [`begin`](Recording::begin) was given.
     ///
     /// # Errors
-    /// If the database fails, or the conversation was deleted meanwhile.
+    /// Returns an error if the database fails, or the conversation was deleted meanwhile.
     pub async fn finish(mut self, mut entry: Entry) -> Result<Stored> {
-        // Whether the pieces could be kept does not matter any more.
+        // Whether the pieces could be stored no longer matters.
         let _ = self.steps.send(Step::End).await;
         let _ = self.outcome().await;
         let Message { provider, model, thinking, .. } = &mut entry.message;
@@ -111,10 +111,10 @@ impl Recording {
         self.store.finish(self.id, entry).await
     }
 
-    /// Keeps what has come as an answer that was [`Cut`](State::Cut).
+    /// Stores what has arrived as an answer that was [`Cut`](State::Cut).
     ///
     /// # Errors
-    /// If the database fails, or the conversation was deleted meanwhile.
+    /// Returns an error if the database fails, or the conversation was deleted meanwhile.
     pub async fn cut(self) -> Result<Stored> {
         let Recording { id, store, steps, keeper, .. } = self;
         drop(steps);
@@ -125,7 +125,7 @@ impl Recording {
         store.finish(id, stored.entry.state(State::Cut)).await
     }
 
-    /// How the keeping went, once.
+    /// Reports how the storing went, once.
     async fn outcome(&mut self) -> Result<()> {
         match self.keeper.take() {
             None => Ok(()),
@@ -138,7 +138,7 @@ fn ended(outcome: std::result::Result<Result<()>, tokio::task::JoinError>) -> Re
     outcome.unwrap_or_else(|error| Err(Error::internal(format!("an answer is not kept any more: {error}"))))
 }
 
-/// Keeps what comes, a batch at a time.
+/// Stores what arrives, a batch at a time.
 async fn keep(store: Arc<dyn Store>, id: MessageId, mut coming: mpsc::Receiver<Step>) -> Result<()> {
     let mut deadline = Instant::now();
     loop {
@@ -154,10 +154,10 @@ async fn keep(store: Arc<dyn Store>, id: MessageId, mut coming: mpsc::Receiver<S
                 Ok(Some(Step::Event(event))) => batch.push(event),
             }
         };
-        // From its beginning: a write that takes long does not put off the next one.
+        // Counted from the start of the write: a slow one does not put off the next.
         deadline = Instant::now() + EVERY;
         match store.grow(id, batch).await {
-            // Someone took the writer for dead. The whole answer will replace what they made of it.
+            // Another program took this one for dead. The whole answer will replace what it stored.
             Err(error) if error.kind() == ErrorKind::Settled => return Ok(()),
             outcome => outcome?,
         }

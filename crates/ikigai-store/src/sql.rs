@@ -1,7 +1,7 @@
-//! What both engines have in common: values, rows, a session in a transaction, and operations that run in one.
+//! What both engines share: values, rows, a session in a transaction, and operations that run in one.
 //!
 //! Every operation is written once, in SQL that both databases understand, and runs in one transaction. A [`Session`] is
-//! that transaction; where the databases differ (search, locks), the session knows.
+//! that transaction, and handles what the databases do differently (search, locks).
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::text::Query;
 use crate::{Order, Place};
 
-/// A value in a database: all that we use of what they offer.
+/// A value in a database, of the types that we use.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value<'a> {
     Null,
@@ -61,7 +61,7 @@ macro_rules! params {
 }
 pub(crate) use params;
 
-/// A row of an answer.
+/// A row of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row(pub(crate) Vec<Value<'static>>);
 
@@ -97,7 +97,7 @@ impl Row {
         }
     }
 
-    /// Each value is read once, so that large ones are not copied.
+    /// Each value can be read once, so that large ones are not copied.
     fn take(&mut self, column: usize) -> Result<Value<'static>> {
         let value = self.0.get_mut(column).ok_or_else(|| Error::internal(format!("there is no column {column}")))?;
         Ok(std::mem::replace(value, Value::Null))
@@ -118,48 +118,48 @@ fn strange(column: usize, wanted: &str, value: &Value<'_>) -> Error {
     Error::corrupt(format!("a row has {found} in column {column}, where {wanted} must be"))
 }
 
-/// What several transactions at once would get wrong. In SQLite there is one writer at a time, and nothing to lock.
+/// What concurrent transactions would get wrong. SQLite has one writer at a time, and nothing to lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lock {
-    /// Who shares whose messages.
+    /// Which conversations share which messages.
     Family,
-    /// Attachments come, and must not be collected meanwhile.
+    /// Attachments are being added, and must not be collected meanwhile.
     AddAttachments,
-    /// Attachments that nobody needs are collected.
+    /// Attachments that are no longer needed are being collected.
     CollectAttachments,
 }
 
-/// What a search found: a row, and in which place.
+/// A row that a search found, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) place: Place,
-    /// The key of the conversation for a title, of the message for everything else.
+    /// The key of the conversation for a title, otherwise of the message.
     pub(crate) n: i64,
 }
 
 /// A transaction of one of the engines.
 ///
-/// Statements are written for PostgreSQL (`$1`); SQLite's session translates that.
+/// Statements are written for PostgreSQL (`$1`); SQLite's session translates them.
 pub(crate) trait Session: Send {
-    /// What is appended to a `SELECT` to keep others from changing the rows until the end of the transaction.
+    /// Appended to a `SELECT` to keep others from changing the rows until the end of the transaction.
     const FOR_UPDATE: &'static str;
 
-    /// Runs a statement; how many rows it changed.
+    /// Runs a statement and returns how many rows it changed.
     fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> impl Future<Output = Result<u64>> + Send;
 
-    /// Runs a query; all of its rows.
+    /// Runs a query and returns all of its rows.
     fn query(&mut self, sql: &str, params: &[Value<'_>]) -> impl Future<Output = Result<Vec<Row>>> + Send;
 
-    /// Waits for a lock, which lasts until the end of the transaction.
+    /// Takes a lock, which lasts until the end of the transaction.
     fn lock(&mut self, lock: Lock) -> impl Future<Output = Result<()>> + Send;
 
-    /// Makes a message's words findable, in place of those that were.
+    /// Makes a message's words searchable, replacing earlier ones.
     fn index_message(&mut self, n: i64, place: Place, words: &[String]) -> impl Future<Output = Result<()>> + Send;
 
-    /// Makes a title's words findable, in place of those that were.
+    /// Makes a title's words searchable, replacing earlier ones.
     fn index_title(&mut self, n: i64, words: &[String]) -> impl Future<Output = Result<()>> + Send;
 
-    /// What a search finds, best or newest first.
+    /// Returns what a search finds, best or newest first.
     fn search(
         &mut self,
         query: &Query,
@@ -168,43 +168,43 @@ pub(crate) trait Session: Send {
         offset: i64,
     ) -> impl Future<Output = Result<Vec<Found>>> + Send;
 
-    /// The size of the database in bytes.
+    /// Returns the size of the database in bytes.
     fn size(&mut self) -> impl Future<Output = Result<i64>> + Send;
 
-    /// The first row of a query, if there is one.
+    /// Returns the first row of a query, if any.
     fn first(&mut self, sql: &str, params: &[Value<'_>]) -> impl Future<Output = Result<Option<Row>>> + Send {
         async move { Ok(self.query(sql, params).await?.into_iter().next()) }
     }
 }
 
-/// Something that runs in one transaction. It may run again from the start when the database asks for that.
+/// Something that runs in one transaction. It may run again from the start if the database asks for that.
 pub(crate) trait Operation: Send + Sync + 'static {
     type Output: Send + 'static;
 
-    /// After it, what was deleted must be gone from the files as well.
+    /// Whether what it deletes must be gone from the files as well.
     #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "a server looks after its files itself"))]
     const DELETES: bool = false;
 
-    /// A part of something that is written again as a whole: it must survive the end of the program, but need not wait for
-    /// the disk.
+    /// Whether it writes a part of something that is written again as a whole: the part must survive the end of the
+    /// program, but need not wait for the disk.
     #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "a server looks after its disk itself"))]
     const GROWS: bool = false;
 
     fn run<S: Session>(&self, session: &mut S) -> impl Future<Output = Result<Self::Output>> + Send;
 }
 
-/// An engine: it runs operations.
+/// An engine, which runs operations.
 pub(crate) trait Engine: std::fmt::Debug + Send + Sync + 'static {
     /// The file, or the address without the password.
     fn place(&self) -> &str;
 
-    /// Runs an operation that only reads, on one state of the database.
+    /// Runs an operation that only reads, on one snapshot of the database.
     fn read<O: Operation>(&self, operation: O) -> impl Future<Output = Result<O::Output>> + Send;
 
     /// Runs an operation that writes: all of it happens, or nothing.
     fn write<O: Operation>(&self, operation: O) -> impl Future<Output = Result<O::Output>> + Send;
 
-    /// Does work that would keep others on this thread waiting.
+    /// Does work that would hold up others on this thread.
     fn offload<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
@@ -213,11 +213,11 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync + 'static {
     /// The engine's own check of the whole database.
     fn inspect(&self) -> impl Future<Output = Result<Inspection>> + Send;
 
-    /// Ends everything that runs.
+    /// Ends everything that is running.
     fn shut(&self) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// What an engine says of itself.
+/// What an engine says about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Inspection {
     pub(crate) engine: String,

@@ -7,17 +7,17 @@ use ikigai_core::catalog::Money;
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// How many conversations.
+    /// The number of conversations.
     pub conversations: u64,
-    /// How many messages; one that forks share counts once.
+    /// The number of messages; one that forks share counts once.
     pub messages: u64,
-    /// How many answers are incomplete: they are still growing, or their writer ended first.
+    /// The number of incomplete answers: they are still growing, or their writer ended first.
     pub partial: u64,
-    /// How many different large attachments.
+    /// The number of different large attachments.
     pub attachments: u64,
-    /// The bytes in those.
+    /// The size of those in bytes.
     pub attachment_bytes: u64,
-    /// The bytes that the database takes.
+    /// The size of the database in bytes.
     pub size: u64,
     /// What all answers took and cost.
     pub spent: Spent,
@@ -25,58 +25,58 @@ pub struct Stats {
 
 /// What answers took and cost, by model.
 ///
-/// Only what is kept counts: an answer that was undone or deleted is not in it, although it was paid for.
+/// Only what is stored counts: an answer that was undone or deleted is not included, although it was paid for.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Spent {
-    /// The models that answered, those with the most answers first.
+    /// The models that answered, most answers first.
     pub models: Vec<ModelStats>,
 }
 
-/// What one model did.
+/// What one model's answers took and cost.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ModelStats {
-    /// The provider, where the messages say it.
+    /// The provider, if the messages name it.
     pub provider: Option<String>,
-    /// The model that answered, where the messages say it.
+    /// The model that answered, if the messages name it.
     pub model: Option<String>,
-    /// How many answers.
+    /// The number of answers.
     pub answers: u64,
-    /// How many of them came without a cost: `cost` is that of the others.
+    /// The number of answers without a cost; `cost` is that of the others.
     pub unpriced: u64,
-    /// How many of them were cut off, and have a cost: it is an estimate.
+    /// The number of answers that were cut off and have a cost, which is an estimate.
     pub estimated: u64,
-    /// The tokens of all of them.
+    /// The tokens of all answers.
     pub usage: Usage,
-    /// What those cost whose price was known.
+    /// The cost of the answers whose price was known.
     pub cost: Money,
 }
 
 impl Spent {
-    /// How many answers.
+    /// Returns the number of answers.
     pub fn answers(&self) -> u64 {
         self.models.iter().map(|model| model.answers).sum()
     }
 
-    /// How many of them came without a cost.
+    /// Returns the number of answers without a cost.
     pub fn unpriced(&self) -> u64 {
         self.models.iter().map(|model| model.unpriced).sum()
     }
 
-    /// How many of them have a cost that is an estimate.
+    /// Returns the number of answers whose cost is an estimate.
     pub fn estimated(&self) -> u64 {
         self.models.iter().map(|model| model.estimated).sum()
     }
 
-    /// The tokens of all answers.
+    /// Returns the tokens of all answers.
     pub fn usage(&self) -> Usage {
         let mut all = Usage::default();
         self.models.iter().for_each(|model| add(&mut all, &model.usage));
         all
     }
 
-    /// What all answers cost whose price was known.
+    /// Returns the cost of the answers whose price was known.
     pub fn cost(&self) -> Money {
         self.models.iter().map(|model| model.cost).sum()
     }
@@ -110,7 +110,7 @@ pub struct Health {
 }
 
 impl Health {
-    /// Whether everything is in order.
+    /// Returns whether everything is in order.
     pub fn is_well(&self) -> bool {
         self.problems.is_empty()
     }

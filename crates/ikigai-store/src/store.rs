@@ -1,4 +1,4 @@
-//! The one trait, and its one implementation over both engines.
+//! The trait, and its one implementation for both engines.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -23,12 +23,12 @@ use crate::{ConversationId, Entry, MessageId, State, Stored};
 /// Dropping it does not undo a write that has begun: all of it happens, or nothing.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-/// A conversation with the messages that it owns: what is exported and imported.
+/// A conversation with the messages that it owns, as exported and imported.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     /// The conversation.
     pub conversation: Conversation,
-    /// Its own messages. Those that it shares are its parents' own.
+    /// Its own messages. Those that it shares belong to its parents.
     pub messages: Vec<Stored>,
 }
 
@@ -43,9 +43,9 @@ pub enum Restored {
 
 /// Durable conversations: the same for every engine.
 ///
-/// Every write is one transaction. Stores are shared: several tasks, and several programs, may use one at the same time.
+/// Every write is one transaction. Several tasks, and several programs, may share a store at the same time.
 ///
-/// Engines live in this crate; the trait cannot be implemented elsewhere, and may grow.
+/// The engines are in this crate; the trait cannot be implemented elsewhere, and may grow.
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")]
@@ -64,7 +64,7 @@ pub enum Restored {
 /// # Ok::<(), ikigai_store::Error>(()) }).unwrap();
 /// ```
 pub trait Store: std::fmt::Debug + Send + Sync + sealed::Sealed {
-    /// The file, or the server's address without the password.
+    /// Returns the file, or the server's address without the password.
     fn place(&self) -> &str;
 
     /// Creates a conversation.
@@ -76,7 +76,7 @@ pub trait Store: std::fmt::Debug + Send + Sync + sealed::Sealed {
     /// Lists conversations, newest first, page by page.
     fn list(&self, listing: Listing) -> Pending<'_, Page>;
 
-    /// The conversation that was started or written to last; `None` if there are no conversations.
+    /// Returns the conversation that was started or written to last; `None` if there are no conversations.
     fn latest(&self) -> Pending<'_, Option<Conversation>>;
 
     /// Finds conversations by the beginning or the end of their ids, newest first; at most twenty.
@@ -85,14 +85,14 @@ pub trait Store: std::fmt::Debug + Send + Sync + sealed::Sealed {
     /// Changes a conversation's details: its title, its model. This does not make it newer.
     fn update(&self, id: ConversationId, details: Details) -> Pending<'_, Conversation>;
 
-    /// Deletes a conversation for good, with all its messages that no fork shares, attachments that nobody needs,
-    /// and what was typed for them in the list of prompts. Forks stay whole.
+    /// Deletes a conversation for good, with all its messages that no fork shares, attachments that are no longer
+    /// needed, and what was typed for them in the list of prompts. Forks stay whole.
     fn delete(&self, id: ConversationId) -> Pending<'_, ()>;
 
-    /// Makes a conversation that shares everything before `at` with another. What the details leave open is as there.
+    /// Creates a conversation that shares everything before `at` with another. What the details leave open is copied.
     fn fork(&self, from: ConversationId, at: Point, details: Details) -> Pending<'_, Conversation>;
 
-    /// The conversation, those it was forked from, and all their forks, oldest first.
+    /// Returns the conversation, those it was forked from, and all their forks, oldest first.
     fn family(&self, id: ConversationId) -> Pending<'_, Vec<Conversation>>;
 
     /// Adds a message. The first question gives the conversation its title, if it has none.
@@ -102,7 +102,7 @@ pub trait Store: std::fmt::Debug + Send + Sync + sealed::Sealed {
     fn append_all(&self, conversation: ConversationId, entries: Vec<Entry>) -> Pending<'_, Vec<Stored>>;
 
     /// Starts an answer that will grow. The message says who answers; its state is [`Partial`](State::Partial).
-    /// [`Recording`](crate::Recording) does this, and the next two, at the right moments.
+    /// [`Recording`](crate::Recording) calls this, and the next two, at the right moments.
     fn begin(&self, conversation: ConversationId, message: Message) -> Pending<'_, MessageId>;
 
     /// Adds the next events of its stream to an answer.
@@ -111,8 +111,8 @@ pub trait Store: std::fmt::Debug + Send + Sync + sealed::Sealed {
     /// Replaces an answer that grew, or any other message, with a complete one.
     fn finish(&self, id: MessageId, entry: Entry) -> Pending<'_, Stored>;
 
-    /// Closes the answers of a conversation that are partial, as [`Cut`](State::Cut); how many. Do this when a conversation
-    /// is opened whose last writer is gone. A writer that is still there is not harmed: its `finish` will win.
+    /// Closes the partial answers of a conversation as [`Cut`](State::Cut) and returns how many. Do this when opening a
+    /// conversation whose last writer is gone. A writer that is still there is not harmed: its `finish` will win.
     fn settle(&self, conversation: ConversationId) -> Pending<'_, u64>;
 
     /// Removes all messages after a point and returns how many. Forks keep what they share.
@@ -121,7 +121,7 @@ pub trait Store: std::fmt::Debug + Send + Sync + sealed::Sealed {
     /// Reads a message.
     fn message(&self, id: MessageId) -> Pending<'_, Stored>;
 
-    /// Reads all messages of a conversation, oldest first, those that it shares with its parents among them.
+    /// Reads all messages of a conversation, oldest first, including those that it shares with its parents.
     fn thread(&self, conversation: ConversationId) -> Pending<'_, Vec<Stored>>;
 
     /// Searches titles and messages. An answer is found once it has stopped growing.
@@ -139,45 +139,45 @@ pub trait Store: std::fmt::Debug + Send + Sync + sealed::Sealed {
     /// Reads all settings.
     fn settings(&self) -> Pending<'_, BTreeMap<String, Value>>;
 
-    /// Remembers a prompt as it was typed; not one that begins with a blank, nor the same one twice in a row. The last
+    /// Remembers a prompt as it was typed, unless it is blank, begins with a space, or repeats the last one. The last
     /// ten thousand are kept.
     fn remember_prompt(&self, text: &str) -> Pending<'_, ()>;
 
-    /// The last prompts, oldest first.
+    /// Returns the last prompts, oldest first.
     fn prompts(&self, limit: u32) -> Pending<'_, Vec<String>>;
 
-    /// Every conversation with the one it was forked from, oldest first.
+    /// Returns every conversation with the one it was forked from, oldest first.
     fn outline(&self) -> Pending<'_, Vec<(ConversationId, Option<ConversationId>)>>;
 
-    /// A conversation with its own messages. [`export`](crate::export) writes those of a whole store.
+    /// Reads a conversation with its own messages. [`export`](crate::export) writes those of a whole store.
     fn record(&self, id: ConversationId) -> Pending<'_, Record>;
 
-    /// The same, without messages that cannot be read; and why not.
+    /// Like [`record`](Store::record), but leaves out messages that cannot be read, and returns their errors.
     fn salvage(&self, id: ConversationId) -> Pending<'_, (Record, Vec<Error>)>;
 
-    /// Imports a conversation with its ids and times. The message that it was forked at must exist already. A message
+    /// Imports a conversation with its ids and times. The message that it was forked at must already exist. A message
     /// whose id is taken gets a new one.
     fn restore(&self, record: Record) -> Pending<'_, Restored>;
 
-    /// What the answers of a conversation took and cost, those that it shares with its parents among them.
+    /// Returns what the answers of a conversation took and cost, including those that it shares with its parents.
     fn spent(&self, conversation: ConversationId) -> Pending<'_, Spent>;
 
-    /// What the answers of a conversation and of all its [family](Store::family) took and cost, each once: answers that
-    /// were asked for again in a fork are among them.
+    /// Returns what the answers of a conversation and of all its [family](Store::family) took and cost, each counted
+    /// once. Answers that were asked for again in a fork are included.
     fn spent_by_family(&self, conversation: ConversationId) -> Pending<'_, Spent>;
 
-    /// Counts, sizes and costs.
+    /// Returns counts, sizes and costs.
     fn stats(&self) -> Pending<'_, Stats>;
 
     /// Checks the whole database: the engine's own check, then every message and attachment. This reads everything.
     fn check(&self) -> Pending<'_, Health>;
 
-    /// Finishes all work and closes the database. Every later call is an error.
+    /// Finishes all work and closes the database. Every later call returns an error.
     fn close(&self) -> Pending<'_, ()>;
 }
 
 pub(crate) mod sealed {
-    /// Only engines of this crate.
+    /// Implemented only by the engines of this crate.
     #[expect(unnameable_types, reason = "that is its purpose")]
     pub trait Sealed {}
 }
@@ -384,7 +384,7 @@ impl<E: Engine> Store for E {
         Box::pin(async move {
             let inspection = self.inspect().await?;
             let mut problems = inspection.problems;
-            // What the engine finds wrong would only be met again.
+            // Reading everything would only find the engine's problems again.
             if problems.is_empty() {
                 problems = self.read(ops::Examine).await?;
             }

@@ -1,4 +1,4 @@
-//! Moments, to the microsecond: what both engines can hold.
+//! Moments, to the microsecond, which both engines can store.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,28 +19,28 @@ use serde::ser::{Serialize, Serializer};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(Timestamp);
 
-/// A text that is not a time.
+/// The error for text that is not a time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a time; write it like 2026-11-15T10:38:00Z")]
 pub struct NotATime(String);
 
 impl Time {
-    /// Now, by the system's clock.
+    /// Returns the current time, by the system's clock.
     pub fn now() -> Time {
         Time::whole(Timestamp::now())
     }
 
-    /// The moment this many microseconds after the beginning of 1970; `None` beyond the year 9999.
+    /// Returns the moment this many microseconds after the start of 1970, or `None` beyond the year 9999.
     pub fn from_unix_micros(micros: i64) -> Option<Time> {
         Timestamp::from_microsecond(micros).ok().map(Time)
     }
 
-    /// Microseconds since the beginning of 1970.
+    /// Returns the microseconds since the start of 1970.
     pub fn unix_micros(self) -> i64 {
         self.0.as_microsecond()
     }
 
-    /// What is finer than a microsecond would be lost on the way to the database and back.
+    /// Drops anything finer than a microsecond, which would be lost on the way to the database and back.
     fn whole(timestamp: Timestamp) -> Time {
         Time(Timestamp::from_microsecond(timestamp.as_microsecond()).unwrap_or(timestamp))
     }

@@ -30,7 +30,7 @@ use support::wait;
 type Shared = Arc<dyn Store>;
 type Case = fn(Shared) -> Pin<Box<dyn Future<Output = ()>>>;
 
-/// Each case is a test of its own on SQLite, in a file; on PostgreSQL they share a server, each with its own database.
+/// Each case is a separate test on SQLite, in a file; on PostgreSQL they share a server, each with its own database.
 macro_rules! cases {
     ($($module:ident: $($name:ident)*;)*) => {
         const CASES: &[(&str, Case)] = &[
@@ -76,7 +76,7 @@ fn on_sqlite<F: Future<Output = ()>>(case: impl FnOnce(Shared) -> F) {
     });
 }
 
-/// Whatever happened in it, a database is well.
+/// Checks that a database is in order, whatever happened in it.
 async fn check(store: &Shared) {
     match store.check().await {
         Ok(health) => assert_eq!(health.problems, Vec::<String>::new()),

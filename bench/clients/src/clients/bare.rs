@@ -1,4 +1,4 @@
-//! No client at all: what a program writes that wants the text and nothing else.
+//! No client at all: what a program does if it only wants the text.
 
 use std::borrow::Cow;
 

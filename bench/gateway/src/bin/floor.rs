@@ -1,4 +1,4 @@
-//! The floor for Rust: a pass-through on hyper that looks at nothing. `floor PROVIDER`
+//! The baseline for Rust: a pass-through on hyper that looks at nothing. `floor PROVIDER`
 
 use http::Uri;
 use http_body_util::{BodyExt as _, Full};

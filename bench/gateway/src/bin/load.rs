@@ -1,6 +1,6 @@
-//! Asks a proxy, and measures what it takes: `load ADDRESS PID MODEL BYTES CONNECTIONS REQUESTS`, one line of JSON.
-//! With a word in place of the requests: `idle` opens so many slow streams and reads how much memory the process took for
-//! them, `slow` reads them to their ends as well, `vanish` asks for so many and leaves each after its first bytes.
+//! Sends requests to a proxy and measures what it takes: `load ADDRESS PID MODEL BYTES CONNECTIONS REQUESTS`, one line
+//! of JSON. With a keyword as REQUESTS, each connection gets one: `idle` opens slow streams and measures the memory
+//! they take, `slow` also reads them to their ends, `vanish` leaves each answer after its first bytes.
 
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,7 @@ async fn main() -> Result<(), Fault> {
         _ => {}
     }
     let requests: usize = requests.parse()?;
-    // Whoever has to learn something learns it now.
+    // Anything that has to be learned first is learned now.
     ask(&mut connect(address).await?, &body, address).await?;
     let (before, began) = (cpu(pid)?, Instant::now());
     let each = requests.div_ceil(connections);
@@ -167,7 +167,7 @@ async fn ask(sender: &mut Sender, body: &Bytes, address: &str) -> Result<(), Fau
     Ok(())
 }
 
-/// The time that a process and its children have had of the processors.
+/// The processor time that processes and their children have used.
 fn cpu(pids: &str) -> Result<Duration, Fault> {
     let mut ticks = 0;
     for pid in pids.split(',') {
@@ -178,7 +178,7 @@ fn cpu(pids: &str) -> Result<Duration, Fault> {
     Ok(Duration::from_millis(ticks * 10))
 }
 
-/// The memory that a process holds.
+/// The memory that processes hold.
 fn memory(pids: &str) -> Result<usize, Fault> {
     let mut pages = 0;
     for pid in pids.split(',') {

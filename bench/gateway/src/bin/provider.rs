@@ -1,4 +1,4 @@
-//! A provider that answers at once, with the same bytes: whole, in one burst, or paced, as the model's name in the body says.
+//! A provider that answers at once, always with the same bytes: whole, in a burst, or paced, by the model's name.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ async fn serve(answers: Arc<Answers>, request: Request<Incoming>) -> Result<Resp
     }
     let kind = usize::from(request.uri().path().ends_with("/messages"));
     let body = request.into_body().collect().await?.to_bytes();
-    // The model stands near one of the ends.
+    // The model's name is near one of the ends.
     let has = |word: &str| {
         let word = word.as_bytes();
         let head = &body[..body.len().min(400)];

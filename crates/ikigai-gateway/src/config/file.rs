@@ -1,4 +1,4 @@
-//! How the configuration is written.
+//! The TOML form of the configuration.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,12 +18,12 @@ use super::{
     Access, ClientKey, Config, ModelSetup, ProviderSetup, ServerLimits, ServerTimeouts, TargetSetup, TlsFiles,
 };
 
-/// A configuration to begin with.
+/// Returns an example configuration to start from.
 pub fn example() -> &'static str {
     include_str!("example.toml")
 }
 
-/// The fewest characters of a client's key.
+/// The minimum length of a client's key, in characters.
 const SHORTEST_KEY: usize = 16;
 
 #[derive(Debug, Default, Deserialize)]
@@ -72,7 +72,7 @@ enum AnswerModel {
     Asked,
 }
 
-/// A model's name, alone or with how to reach it.
+/// A model's name, alone or with the dialect to reach it in.
 #[derive(Debug)]
 struct Target {
     model: String,
@@ -142,7 +142,7 @@ impl<'de> Deserialize<'de> for Target {
     }
 }
 
-/// A text with its name, and what is read beside it.
+/// The file being read, the environment, and the warnings so far.
 struct Reading<'a> {
     file: &'a str,
     text: &'a str,
@@ -228,7 +228,7 @@ impl Reading<'_> {
         Ok(keys)
     }
 
-    /// What a reference means. One that is no reference is taken for the secret itself, with a warning.
+    /// Resolves a reference. Anything that is not a reference is taken as the secret itself, with a warning.
     fn secret(&mut self, reference: &Spanned<String>, path: &str) -> Result<String, FileError> {
         let start = reference.span().start;
         let secret = resolve(reference.get_ref(), self.environment).map_err(|message| self.at(start, path, message))?;

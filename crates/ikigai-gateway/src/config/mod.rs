@@ -1,4 +1,4 @@
-//! The configuration: one TOML file, checked before anything of it takes effect.
+//! The configuration: one TOML file, checked in full before any of it takes effect.
 
 mod file;
 mod secret;
@@ -12,7 +12,7 @@ use ikigai::{Dialect, FileError, ModelName, Registry};
 
 pub use self::file::example;
 
-/// Everything that a gateway is told: where it listens, who may use it, where requests go.
+/// The settings of a gateway: where it listens, who may use it, where requests go.
 ///
 /// ```
 /// use ikigai::config::Environment;
@@ -38,73 +38,73 @@ pub use self::file::example;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Config {
-    /// Where it listens; port 0 takes a free one.
+    /// The address to listen on; port 0 picks a free one.
     pub listen: SocketAddr,
     /// Who may use it.
     pub access: Access,
-    /// The tables of providers and models, with the rows of the configuration over them.
+    /// The tables of providers and models, including the configuration's own rows.
     pub registry: Registry,
-    /// What is set for single providers.
+    /// Settings for individual providers.
     pub providers: Vec<ProviderSetup>,
-    /// The names that clients may ask for besides the real ones.
+    /// The names that clients may ask for in addition to the real ones.
     pub models: Vec<ModelSetup>,
-    /// Whether something that cannot be carried to another dialect is an error.
+    /// Whether anything that another dialect cannot carry is an error.
     pub strict: bool,
-    /// How much one client, and all of them together, may take.
+    /// Limits on what one client, and all of them together, may use.
     pub limits: ServerLimits,
-    /// How long silence may last.
+    /// How long the gateway waits, and how long it keeps state.
     pub timeouts: ServerTimeouts,
-    /// How often a request is tried at the last of its targets.
+    /// How often a request is tried at its last target; earlier targets are tried once.
     pub attempts: u32,
     /// The certificate and its key, for TLS.
     pub tls: Option<TlsFiles>,
-    /// The origins whose pages may use the gateway; `*` is any.
+    /// The origins whose pages may use the gateway; `*` allows any.
     pub origins: Vec<String>,
-    /// What is odd but not wrong, for the log.
+    /// Warnings for the log: settings that are odd but not wrong.
     pub warnings: Vec<String>,
 }
 
 /// Who may use the gateway.
 #[derive(Debug, Clone)]
 pub enum Access {
-    /// Anybody who reaches it. Only on loopback.
+    /// Anyone who can reach it. Only allowed on loopback.
     Open,
     /// Clients with one of these keys.
     Keys(Vec<ClientKey>),
 }
 
-/// A client's key, as a fingerprint: the key itself is not kept.
+/// A client's key, as a fingerprint; the key itself is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientKey {
     /// The SHA-256 of the key.
     pub fingerprint: [u8; 32],
-    /// What it is called in the log.
+    /// Its name in the log.
     pub name: String,
 }
 
-/// What is set for one provider.
+/// Settings for one provider.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ProviderSetup {
     /// The provider's id.
     pub id: String,
-    /// Its key, in place of the one in the environment.
+    /// Its key, instead of the one in the environment.
     pub key: Option<Key>,
-    /// Its address, in place of the usual one.
+    /// Its base URL, instead of the usual one.
     pub base_url: Option<String>,
 }
 
-/// A name that clients may ask for, and what answers to it.
+/// A name that clients may ask for, and the models that answer to it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ModelSetup {
-    /// The name, or a pattern with `*` for any text.
+    /// The name, or a pattern in which `*` matches any text.
     pub pattern: String,
-    /// What is asked, in this order, until one answers.
+    /// The models to ask, in this order, until one answers.
     pub targets: Vec<TargetSetup>,
-    /// Answers name the model that the client asked for, and not the one that answered.
+    /// Whether answers name the model that the client asked for instead of the one that answered.
     pub answers_as_asked: bool,
-    /// In place of the gateway's own setting.
+    /// Overrides the gateway's own `strict` setting.
     pub strict: Option<bool>,
 }
 
@@ -114,23 +114,23 @@ pub struct ModelSetup {
 pub struct TargetSetup {
     /// The model.
     pub name: ModelName,
-    /// The dialect to speak with it, in place of the client's own or the model's best.
+    /// The dialect to use with it, instead of the client's own or the model's best.
     pub dialect: Option<Dialect>,
 }
 
-/// How much one client, and all of them together, may take.
+/// Limits on what one client, and all of them together, may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerLimits {
-    /// Open connections.
+    /// The number of open connections.
     pub connections: usize,
-    /// Bytes of one request.
+    /// The size of one request, in bytes.
     pub body: usize,
-    /// Bytes of all requests that are held at once; more wait.
+    /// The size of all requests that are held at once, in bytes; further requests wait.
     pub bodies: usize,
 }
 
-/// How long silence may last.
+/// How long the gateway waits, and how long it keeps state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerTimeouts {
@@ -138,13 +138,13 @@ pub struct ServerTimeouts {
     pub head: Duration,
     /// For a client to send the next piece of a request.
     pub body: Duration,
-    /// For a client to take the next piece of an answer.
+    /// For a client to accept the next piece of an answer.
     pub write: Duration,
-    /// For the requests under way when the gateway is told to stop.
+    /// For requests in progress when the gateway is told to stop.
     pub drain: Duration,
     /// Silence in a stream after which the client is sent a sign of life.
     pub keep_alive: Duration,
-    /// For a provider to begin an answer.
+    /// For a provider to start an answer.
     pub first_byte: Duration,
     /// For a provider to send the next piece of an answer.
     pub idle: Duration,
@@ -152,7 +152,7 @@ pub struct ServerTimeouts {
     pub state: Duration,
 }
 
-/// Where the certificate is.
+/// The files that TLS needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TlsFiles {
@@ -163,15 +163,15 @@ pub struct TlsFiles {
 }
 
 impl Config {
-    /// Reads a configuration and checks all of it. `file` is for messages.
+    /// Reads and checks a configuration. `file` is its name in messages.
     ///
     /// # Errors
-    /// If something is wrong; the error says where, and what to write instead.
+    /// Returns an error if anything is wrong; it says where, and what to write instead.
     pub fn read(file: &str, text: &str, environment: &Environment) -> Result<Self, FileError> {
         file::read(file, text, environment, Registry::default())
     }
 
-    /// As [`read`](Config::read), over other tables of providers and models than the built-in ones.
+    /// Like [`read`](Config::read), but on top of other tables of providers and models than the built-in ones.
     ///
     /// # Errors
     /// Same as [`read`](Config::read).
@@ -179,7 +179,7 @@ impl Config {
         file::read(file, text, environment, registry)
     }
 
-    /// The configuration without a file: on loopback, for clients with this key, with the usual limits.
+    /// Returns the configuration used without a file: on loopback, for clients with these keys, with the usual limits.
     pub fn without_file(registry: Registry, keys: Vec<ClientKey>) -> Self {
         Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 4000)),
@@ -197,7 +197,7 @@ impl Config {
         }
     }
 
-    /// The settings that a running gateway cannot change: `None` if they are the same in both.
+    /// Returns a setting that differs and that a running gateway cannot change, or `None`.
     pub(crate) fn needs_restart(&self, other: &Config) -> Option<&'static str> {
         if self.listen != other.listen {
             Some("listen")
@@ -212,7 +212,7 @@ impl Config {
 }
 
 impl ClientKey {
-    /// The fingerprint of a key.
+    /// Creates the fingerprint of a key.
     pub fn new(key: &str, name: impl Into<String>) -> Self {
         ClientKey { fingerprint: fingerprint(key), name: name.into() }
     }

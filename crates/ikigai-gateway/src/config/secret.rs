@@ -4,7 +4,7 @@ use std::io::{Error, Read as _};
 
 use ikigai::config::Environment;
 
-/// The longest secret, in bytes. Some files have no end.
+/// The longest secret, in bytes. Some files never end.
 const LONGEST: u64 = 64 << 10;
 
 /// A secret, and how it was given.
@@ -18,11 +18,11 @@ pub(super) struct Secret {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Given {
     ByReference,
-    /// It stands in the file itself.
+    /// In the file itself.
     Inline,
 }
 
-/// What a reference means.
+/// Resolves a reference.
 pub(super) fn resolve(reference: &str, environment: &Environment) -> Result<Secret, String> {
     let by_reference = |value: String| Secret { value, given: Given::ByReference };
     if let Some(name) = reference.strip_prefix("env:") {

@@ -119,7 +119,7 @@ fn the_example_is_valid() {
     let environment = Environment::of([("IKIGAI_CLIENT_KEY", "0123456789abcdef")]);
     let config = Config::read("example.toml", example(), &environment).unwrap();
     assert_eq!((config.limits, config.timeouts), (ServerLimits::default(), ServerTimeouts::default()));
-    // What is commented out is valid as well.
+    // The lines that are commented out are valid as well.
     let all: String = example()
         .lines()
         .map(|line| {

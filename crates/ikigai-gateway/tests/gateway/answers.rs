@@ -7,7 +7,7 @@ use pretty_assertions::assert_eq;
 
 use crate::support::{Answer, House, question, to};
 
-/// What an answer says, read as a client of the dialect reads it.
+/// Reads an answer as a client of the dialect does.
 pub(crate) fn read(dialect: Dialect, answer: &Answer, streams: bool) -> Result<ikigai::Response, ikigai_core::Error> {
     if answer.status != 200 {
         let headers: Vec<(String, String)> = answer
@@ -73,7 +73,7 @@ async fn an_answer_says_who_gave_it_and_what_was_lost() {
     let losses = answer.header("x-ikigai-losses");
     assert!(losses.contains("seed") && losses.contains("logit_bias"), "{losses}");
     assert!(answer.header("x-request-id").starts_with("req_"), "{:?}", answer.headers);
-    // In strict mode that is an error, and nothing is sent.
+    // In strict mode, this is an error, and nothing is sent.
     let before = house.sim.requests().len();
     let bearer = format!("Bearer {}", crate::support::KEY);
     let strict = [("authorization", bearer.as_str()), ("x-ikigai-strict", "true")];

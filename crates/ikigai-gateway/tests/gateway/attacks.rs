@@ -1,4 +1,4 @@
-//! Clients that mean no good: what they hold on to, what they make the gateway do, and what they cannot reach.
+//! Malicious clients: what they hold on to, what they make the gateway do, and what they cannot reach.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::support::{House, KEY, question, to};
 
 const CHAT: ikigai::Dialect = ikigai::Dialect::ALL[1];
 
-/// How HTTP/2 begins, with settings that are empty.
+/// How HTTP/2 begins, with empty settings.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
 async fn connected(house: &House, bytes: &[u8]) -> TcpStream {
@@ -76,7 +76,7 @@ async fn an_answer_is_not_kept_for_a_client_whose_window_stays_closed() {
     for window in [0_u32, 1] {
         for streams in [false, true] {
             let house = House::new("timeouts.write = 0.5\ntimeouts.head = 60.0").await;
-            // Settings with a window that holds nothing, or next to nothing; no ping has to be answered for a minute.
+            // Settings with a window that holds nothing, or almost nothing; no ping has to be answered for a minute.
             let settings = frame(4, 0, 0, &[&[0, 4][..], &window.to_be_bytes()].concat());
             let asked = request(1, &question(CHAT, &to(CHAT), "Hello", streams));
             let preface = [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &settings, &frame(4, 1, 0, b""), &asked].concat();
@@ -171,7 +171,7 @@ async fn a_page_of_an_unknown_origin_cannot_use_an_open_gateway() {
         ("origin: https://evil.example\r\n", 403),
         ("origin: null\r\n", 403),
     ] {
-        // A page can send a body without a type and a browser does not ask first.
+        // A page can send a body without a type, and the browser does not ask first.
         let mut stream = TcpStream::connect(gateway.address()).await.unwrap();
         let head = format!(
             "POST {path} HTTP/1.1\r\nhost: x\r\n{origin}connection: close\r\ncontent-length: {}\r\n\r\n",
@@ -225,7 +225,7 @@ async fn a_request_is_not_two() {
         assert!(!answer.contains("\"ok\""), "{case}: what is inside a request was answered: {answer}");
     }
     assert_eq!(house.sim.requests().len(), 0);
-    // Both a length and chunks: chunks count, and nothing follows on this connection.
+    // Both a length and chunks: the chunks count, and nothing follows on this connection.
     let both = format!(
         "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {KEY}\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n\
          {hex}\r\n{body}\r\n0\r\n\r\n{hidden}"
@@ -234,7 +234,7 @@ async fn a_request_is_not_two() {
     assert!(!answer.contains("\"ok\""), "{answer}");
 }
 
-/// Nothing that a client writes leads anywhere but to the address in the configuration, or gets there as a key.
+/// Nothing that a client writes leads anywhere but to the configured address, or gets there as a key.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_chooses_neither_host_nor_path_nor_key() {
     let house = House::new("").await;

@@ -1,4 +1,4 @@
-//! Requests that make no sense: the error that each client expects, and nothing is sent.
+//! Invalid requests: each client gets the error it expects, and nothing is sent.
 
 use ikigai::{Dialect, ErrorKind};
 use pretty_assertions::assert_eq;
@@ -84,13 +84,13 @@ async fn wrong_methods_paths_and_types_are_named() {
         let answer = house.send(method, path, headers, body).await;
         assert_eq!(answer.status, status, "{method} {path}: {}", answer.text());
         assert!(answer.text().contains(words), "{method} {path}: {}", answer.text());
-        // OpenAI's word for it; a path is no unknown model.
+        // OpenAI's own code; an unknown path is not an unknown model.
         let code = (status == 404).then_some("unknown_url");
         assert_eq!(answer.json()["error"]["code"].as_str(), code, "{method} {path}: {}", answer.text());
     }
 }
 
-/// Base URLs with and without the version, HEAD, and a byte order mark: what clients of other languages and a user's settings make of it.
+/// Base URLs with and without the version, HEAD, and a byte order mark, as some clients and users' settings have them.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_only_spelled_oddly_is_understood() {
     let house = House::new("").await;

@@ -47,7 +47,7 @@ async fn every_fault_is_an_error_in_every_dialect() {
                     let response = read(client, &answer, streams);
                     match response {
                         Ok(response) => {
-                            // The whole answer may have come before the fault, where the fault is about the stream's end.
+                            // If the fault is about the stream's end, the whole answer may arrive before it.
                             let whole = response.text().contains("39") || may_be_complete;
                             let harmless = !streams && matches!(fault, "error_event" | "end_without_end");
                             assert!(whole || harmless, "{case}: cut in silence: {}", answer.text());
@@ -63,7 +63,7 @@ async fn every_fault_is_an_error_in_every_dialect() {
             }
         }
     }
-    // Nothing stays open towards the provider but what waits to be used again.
+    // Nothing stays open towards the provider except connections waiting to be used again.
     let mut left = 0;
     for _ in 0..100 {
         left = house.sim.connections();

@@ -1,4 +1,4 @@
-//! A server that strangers can reach: slow clients, large bodies, full houses, leaving in good order.
+//! A server that strangers can reach: slow clients, large bodies, full houses, graceful shutdown.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ async fn ask(house: &House, (path, body): &(String, serde_json::Value)) -> TcpSt
     stream
 }
 
-/// Reads until the other end closes; how long that took.
+/// Reads until the other end closes, and returns how long that took.
 async fn until_closed(stream: &mut TcpStream) -> (String, Duration) {
     let began = Instant::now();
     let mut read = Vec::new();

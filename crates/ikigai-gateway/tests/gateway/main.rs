@@ -1,4 +1,4 @@
-//! The gateway over real sockets, before the strict simulator.
+//! The gateway over real sockets, in front of the strict simulator.
 
 #![expect(
     clippy::unwrap_used,

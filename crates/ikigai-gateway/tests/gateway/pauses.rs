@@ -13,7 +13,7 @@ fn pausing() -> Dialect {
     Dialect::ALL.into_iter().find(|dialect| dialect.as_str() == "anthropic").unwrap()
 }
 
-/// A question with a search of the web, as a client of the dialect asks for it.
+/// A question with a web search, as a client of the dialect asks it.
 fn searching(dialect: Dialect, model: &str, text: &str, streams: bool) -> (String, Value) {
     let (path, mut body) = question(dialect, model, text, streams);
     body["tools"] = match dialect.as_str() {
@@ -90,7 +90,7 @@ async fn a_client_of_the_providers_dialect_sees_the_pause() {
         let answer = ask(&house, pausing(), "search for fjords, pausing", streams).await;
         assert!(answer.text().contains("\"pause_turn\""), "{}", answer.text());
         assert_eq!(house.sim.requests().len(), 1);
-        // The same where the answer is translated, because it names the model that was asked for.
+        // The same if the answer is translated because it names the requested model.
         let rest = format!(
             "[models.mine]\ntargets = [{{ model = \"sim:claude-sonnet-4-5\", dialect = \"{}\" }}]\nanswer_model = \"asked\"\n",
             pausing()
@@ -157,7 +157,7 @@ async fn a_tool_that_cannot_be_carried_is_a_loss_and_an_error_in_strict_mode() {
         let answer = house.post(&path, &body).await;
         let losses = answer.header("x-ikigai-losses");
         assert!(losses.contains("web_search at tools[0]: this API has no such tool"), "{client}: {losses}");
-        // And nobody pretends.
+        // And the answer does not pretend to have searched.
         let response = read(client, &answer, false).unwrap();
         assert_eq!((response.text().starts_with("You said"), response.sources().len()), (true, 0), "{client}");
         let before = house.sim.requests().len();
@@ -182,7 +182,7 @@ async fn what_a_search_left_goes_back_to_the_provider_that_made_it() {
                 let response = read(client, &answer, streams).unwrap_or_else(|error| panic!("{case}: {error}"));
                 let wire = match (streams, client.as_str()) {
                     (false, _) => answer.json(),
-                    // The official clients put all parts together.
+                    // The official clients join all parts.
                     (true, "gemini") => {
                         let text = answer.text();
                         let frames = text.lines().filter_map(|line| line.strip_prefix("data: "));
@@ -230,7 +230,7 @@ async fn what_a_search_left_goes_back_to_the_provider_that_made_it() {
                     "openai-responses" => "\"web_search_call\"",
                     _ => "on it, too",
                 };
-                // Clients of Responses have no place for the seals of others.
+                // Clients of Responses have no place for other dialects' seals.
                 let has_place =
                     client == provider || client.as_str() != "openai-responses" || provider.as_str() == "gemini";
                 assert_eq!(sent.contains(expected), has_place, "{case}: {sent}");

@@ -1,4 +1,4 @@
-//! Pass-through is exact: every recorded exchange goes through the gateway byte for byte, but for the model's name.
+//! Pass-through is exact: every recorded exchange goes through the gateway byte for byte, except for the model's name.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::support::{House, models};
 
-/// Recorded exchanges, or ours where there are none.
+/// Recorded exchanges, or our own if there are none.
 fn exchanges() -> Vec<Value> {
     let folder = match std::env::var("IKIGAI_RECORDINGS") {
         Ok(folder) if folder == "none" => return own(),
@@ -36,7 +36,7 @@ fn exchanges() -> Vec<Value> {
     exchanges
 }
 
-/// Exchanges with fields that nobody knows, in an order that nobody would choose.
+/// Exchanges with unknown fields, in an unusual order.
 fn own() -> Vec<Value> {
     let exchange = |dialect: &str, path: &str, body: Value, answer: Value| {
         json!({"id": dialect, "dialect": dialect, "request": {"path": path, "body": body},
@@ -60,14 +60,14 @@ fn own() -> Vec<Value> {
     ]
 }
 
-/// What the provider is to answer next, and what it was asked.
+/// What the provider should answer next, and what it was asked.
 #[derive(Default)]
 struct Script {
     answers: Mutex<VecDeque<(u16, String, Bytes)>>,
     asked: Mutex<Option<(String, Bytes)>>,
 }
 
-/// A provider that answers what it is told to.
+/// A provider that answers as told.
 async fn provider(script: Arc<Script>) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -116,7 +116,7 @@ async fn every_recorded_exchange_passes_through_byte_for_byte() {
             _ => continue,
         };
         let status = u16::try_from(response["status"].as_u64().unwrap_or(200)).unwrap();
-        // A redirect is nothing that a client may follow.
+        // A client must not follow redirects.
         if !(200..300).contains(&status) && status < 400 {
             continue;
         }
@@ -136,7 +136,7 @@ async fn every_recorded_exchange_passes_through_byte_for_byte() {
         if got.status == status && got.body == answer {
             passed += 1;
         } else if status == 200 && !is_complete(dialect, &answer, streams) {
-            // Some recordings are cut off: the client is told so.
+            // Some recordings are cut off, and the client is told so.
             broken.push(id);
         } else {
             wrong.push(format!("{id}: {} {}\n   for {}", got.status, got.text(), String::from_utf8_lossy(&answer)));
@@ -155,7 +155,7 @@ fn is_complete(dialect: Dialect, answer: &[u8], streams: bool) -> bool {
     seen.ended || seen.error.is_some()
 }
 
-/// A request as it is sent to the gateway: for a model of the provider of its dialect.
+/// A request as it is sent to the gateway, for a model of its dialect's provider.
 struct Target {
     body: Bytes,
     original: Bytes,
@@ -163,7 +163,7 @@ struct Target {
 }
 
 impl Target {
-    /// What the provider has to get. The catalogue may know the model under another name.
+    /// What the provider should receive. The catalogue may have the model under another name.
     fn expected(&self, received: &Bytes) -> Bytes {
         if !self.in_body {
             return self.original.clone();
@@ -185,7 +185,7 @@ fn target(dialect: Dialect, request: &Value) -> Option<(String, Target)> {
                 "openai-chat" => "/v1/chat/completions",
                 _ => "/v1/responses",
             };
-            // Only what writes answers; recordings have other operations, too.
+            // Only operations that write answers; recordings have others, too.
             path.ends_with(own.trim_start_matches("/v1")).then_some(())?;
             let edited =
                 Envelope::read(&original).ok()?.with(&[("model", Edit::Text(&format!("p-{dialect}:{model}")))]);

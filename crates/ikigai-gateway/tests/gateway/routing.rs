@@ -80,7 +80,7 @@ async fn a_level_in_a_targets_name_is_the_default_for_thinking() {
     body["max_tokens"] = 30_000.into();
     assert_eq!(house.post(&path, &body).await.status, 200);
     assert_eq!(house.sim.requests().pop().unwrap().body["thinking"]["type"], "enabled");
-    // The client's own wish goes first.
+    // The client's own setting takes precedence.
     body["thinking"] = json!({"type": "disabled"});
     assert_eq!(house.post(&path, &body).await.status, 200);
     assert_ne!(house.sim.requests().pop().unwrap().body["thinking"]["type"], "enabled");

@@ -42,11 +42,11 @@ fn request(dialect: Dialect, model: &str) -> (String, Value) {
     }
 }
 
-/// Whether the client sends back all that it got, or only what its API has a place for.
+/// Whether the client sends back everything it got, or only what its API has a place for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Client {
     Whole,
-    /// As many programs do that keep text and calls alone.
+    /// Like the many programs that keep only text and calls.
     Forgetful,
 }
 
@@ -79,7 +79,7 @@ async fn talk(house: &House, dialect: Dialect, provider: Dialect, client: Client
                 }
             }
         }
-        // The client's own library writes what it was given.
+        // The client's own library writes back what it was given.
         let text = body.to_string();
         let (mut conversation, _): (Request, _) =
             dialect.decode_request(Incoming::new(text.as_bytes()).at(&path), &Limits::server()).unwrap();

@@ -1,4 +1,4 @@
-//! A gateway before a simulator, and a client that sends plain bytes.
+//! A gateway in front of a simulator, and a client that sends plain bytes.
 
 use bytes::Bytes;
 use http::{HeaderMap, Request};
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 
 pub(crate) const KEY: &str = "the-key-of-a-client-in-tests";
 
-/// A gateway before a simulator.
+/// A gateway in front of a simulator.
 pub(crate) struct House {
     pub(crate) sim: Sim,
     pub(crate) gateway: Gateway,
     http: Http,
 }
 
-/// An answer that is read to its end, or to where it broke off.
+/// An answer that was read to its end, or to where it broke off.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -42,7 +42,7 @@ impl Answer {
     }
 }
 
-/// The model that stands for each dialect behind the simulator.
+/// The simulator's model for each dialect.
 pub(crate) fn model_of(dialect: Dialect) -> &'static str {
     match dialect.as_str() {
         "anthropic" => "claude-sonnet-4-5",
@@ -52,7 +52,7 @@ pub(crate) fn model_of(dialect: Dialect) -> &'static str {
     }
 }
 
-/// The name of the model that is asked in this dialect.
+/// The name of the model for this dialect.
 pub(crate) fn to(dialect: Dialect) -> String {
     format!("to-{dialect}")
 }
@@ -67,7 +67,7 @@ pub(crate) fn models() -> String {
 }
 
 impl House {
-    /// With the models of [`models`], and with this at the head of the configuration.
+    /// Starts a gateway with the models of [`models`], and with this at the head of the configuration.
     pub(crate) async fn new(head: &str) -> Self {
         House::with(&format!("{head}\n{}", models())).await
     }
@@ -131,7 +131,7 @@ pub(crate) fn config(rest: &str) -> Config {
     Config::read("test.toml", &text, &environment()).unwrap()
 }
 
-/// How a client of a dialect asks a question: path and body.
+/// A question as a client of a dialect asks it: path and body.
 pub(crate) fn question(dialect: Dialect, model: &str, text: &str, streams: bool) -> (String, Value) {
     match dialect.as_str() {
         "anthropic" => (

@@ -1,4 +1,4 @@
-//! Counting tokens, vectors, lists of models.
+//! Counting tokens, embeddings, lists of models.
 
 use ikigai::Dialect;
 use pretty_assertions::assert_eq;

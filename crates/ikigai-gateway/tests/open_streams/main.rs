@@ -1,7 +1,7 @@
-//! What the gateway holds for a client that waits, and for one whose answer is being written.
+//! The memory that the gateway holds for a client that waits, and for one whose answer is being written.
 //!
-//! A binary of its own: its allocator counts. Client and provider are plain sockets, so that what is counted is the
-//! gateway's.
+//! A separate binary, because its allocator counts. Client and provider are plain sockets, so that only the gateway's
+//! memory is counted.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may panic and tell as tests may")]
 
@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 static MEMORY: PeakAlloc = PeakAlloc;
 
 const KEY: &str = "the-key-of-a-client-in-tests";
-/// Streams that are open before anything is counted, and those that are counted.
+/// Streams that are opened before anything is counted, and those that are counted.
 const BEFORE: usize = 20;
 const COUNTED: usize = 200;
 
@@ -32,7 +32,7 @@ const MESSAGES: &str = "event: message_start\ndata: {\"type\":\"message_start\",
     event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n\
     event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hello\"}}\n\n";
 
-/// Clients of a gateway and a provider behind it, with both ends in hand.
+/// Clients of a gateway, and the provider behind it, with both ends in hand.
 struct House {
     address: std::net::SocketAddr,
     provider: TcpListener,
@@ -58,7 +58,7 @@ impl House {
         (House { address: gateway.address(), provider, clients: room(), providers: room() }, gateway)
     }
 
-    /// So many more clients ask for a stream, and wait.
+    /// This many more clients ask for a stream, and wait.
     fn ask(&mut self, model: &str, count: usize) {
         for _ in 0..count {
             let mut client = TcpStream::connect(self.address).unwrap();
@@ -78,7 +78,7 @@ impl House {
         }
     }
 
-    /// The last ones get the beginning of their answers.
+    /// The latest clients get the beginning of their answers.
     fn begin(&mut self, events: &str, count: usize) {
         let new = self.clients.len() - count;
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -92,7 +92,7 @@ impl House {
     }
 }
 
-/// Reads until a word has come.
+/// Reads until a word has arrived.
 fn read_until(stream: &mut TcpStream, word: &str) {
     let mut piece = [0; 4096];
     let mut read = String::new();
@@ -115,7 +115,7 @@ fn an_open_stream_takes_little() {
         let waiting = MEMORY.current_usage().saturating_sub(before) / COUNTED;
         house.begin(events, COUNTED);
         let open = MEMORY.current_usage().saturating_sub(before) / COUNTED;
-        // Most of it are hyper's buffers, of which the half is never written to and so is no memory of the system's.
+        // Most of it is hyper's buffers. Half of them is never written to, and so takes none of the system's memory.
         println!("{model}: {waiting} bytes for a client that waits, {open} for an open stream");
         assert!(waiting <= 82_000, "{model}: {waiting} bytes for a client that waits");
         assert!(open <= most, "{model}: {open} bytes for an open stream");

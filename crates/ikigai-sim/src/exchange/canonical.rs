@@ -1,23 +1,23 @@
-//! What makes two requests the same: method, path and body, whatever the order of their keys.
+//! What makes two requests the same: method, path and body, regardless of the order of their keys.
 
 use serde_json::{Map, Value};
 
 use super::{Asked, Content};
 use crate::generate::fingerprint;
 
-/// What stands for an id and for a date when those do not count.
+/// Placeholders for ids and dates when those do not count.
 const ID: &str = "‹id›";
 const DATE: &str = "‹date›";
-/// How ids begin that providers and clients make.
+/// Prefixes of the ids that providers and clients make.
 const PREFIXES: [&str; 14] =
     ["call", "chatcmpl", "fc", "item", "msg", "req", "resp", "rs", "run", "sess", "session", "thread", "toolu", "turn"];
 
-/// A request in the form in which requests are compared.
+/// A request in the form used for comparing.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Canonical {
     pub(crate) method: String,
     pub(crate) path: String,
-    /// The parameters of the query, in order.
+    /// The parameters of the query, sorted.
     pub(crate) query: Vec<String>,
     pub(crate) body: Value,
 }
@@ -35,13 +35,13 @@ impl Canonical {
         Canonical { method: asked.method.clone(), path: path.to_owned(), query, body }
     }
 
-    /// The same with ids and dates apart: those that a client makes anew each time do not count.
+    /// The same without ids and dates, since a client makes new ones each time.
     pub(crate) fn without_ids(&self) -> Self {
         let query = self.query.iter().map(|pair| plain(pair)).collect();
         Canonical { path: plain(&self.path), query, body: without_ids(&self.body), ..self.clone() }
     }
 
-    /// The same requests have the same number, on every machine.
+    /// A number that is the same for the same request, on every machine.
     pub(crate) fn fingerprint(&self) -> u32 {
         let text = format!("{} {} {:?} {}", self.method, self.path, self.query, self.without_ids().body);
         (fingerprint(text.as_bytes()) >> 32) as u32
@@ -100,7 +100,7 @@ fn plain(text: &str) -> String {
     out
 }
 
-/// Is a word a UUID, a long hexadecimal number, or a prefix and what a generator made?
+/// Whether a word is a UUID, a long hexadecimal number, or a prefix and something generated.
 fn is_id(word: &[u8]) -> bool {
     let is_hex = |part: &[u8]| part.iter().all(u8::is_ascii_hexdigit);
     let parts: Vec<&[u8]> = word.split(|byte| *byte == b'-').collect();
@@ -117,7 +117,7 @@ fn is_id(word: &[u8]) -> bool {
     PREFIXES.iter().any(|known| known.as_bytes() == prefix) && made.len() > 8 && has_digit
 }
 
-/// How long a date at the beginning of a text is, with its time if it has one: `2026-11-16`, `2026-11-16T10:53:53.1Z`.
+/// The length of a date at the start of a text, including any time: `2026-11-16`, `2026-11-16T10:53:53.1Z`.
 fn date(text: &[u8]) -> Option<usize> {
     let fits = |from: usize, pattern: &str| {
         let part = text.get(from..from + pattern.len())?;
@@ -127,7 +127,7 @@ fn date(text: &[u8]) -> Option<usize> {
     let day = fits(0, "0000-00-00")?;
     let time = fits(day, "T00:00").or_else(|| fits(day, " 00:00"));
     let Some(minutes) = time else {
-        // `2026-11-16-draft` is no date.
+        // `2026-11-16-draft` is not a date.
         let next = text.get(day);
         return next.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-').then_some(day);
     };

@@ -1,15 +1,15 @@
-//! In what two requests differ, for people.
+//! The differences between two requests, for people.
 
 use serde_json::Value;
 
 use super::Canonical;
 
-/// How many differences are told.
+/// How many differences are reported.
 const TOLD: usize = 3;
 /// How much of a value is shown.
 const SHOWN: usize = 60;
 
-/// In how much two requests differ, and in what: the recorded one comes first.
+/// How much two requests differ, and in what: the recorded one comes first.
 pub(crate) fn difference(recorded: &Canonical, asked: &Canonical) -> (usize, String) {
     let mut found = Found::default();
     found.text("method", &recorded.method, &asked.method, 1_000_000);
@@ -79,12 +79,12 @@ impl Found {
     }
 }
 
-/// Two values, short, from where they differ.
+/// Two values, shortened, from where they differ.
 fn apart(recorded: Option<&Value>, asked: Option<&Value>) -> (String, String) {
     let text = |value: Option<&Value>| value.map_or_else(|| "absent".to_owned(), Value::to_string);
     let (recorded, asked) = (text(recorded), text(asked));
     let same = recorded.chars().zip(asked.chars()).take_while(|(a, b)| a == b).count();
-    // A little of what is the same shows where it is.
+    // A little of what is the same shows the place.
     let skipped = if same > SHOWN / 2 { same - 10 } else { 0 };
     let short = |text: &str| {
         let mut shown: String = text.chars().skip(skipped).take(SHOWN).collect();

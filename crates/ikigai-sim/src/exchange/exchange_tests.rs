@@ -29,7 +29,7 @@ fn keys_are_nowhere_in_a_recording() {
     let target = "/v1/x?key=query-secret%2B1&alt=sse";
     let (request, secrets) = Asked::of("POST", target, &sent, body.to_string().as_bytes());
     let got = headers(&[("content-type", "text/plain"), ("set-cookie", "session=1"), ("x-echo", KEY)]);
-    // In the middle of a key, a chunk ends.
+    // A chunk ends in the middle of a key.
     let said = format!("you sent {KEY} and a token of a server and query-secret+1");
     let (one, other) = said.as_bytes().split_at(20);
     let chunks = [Bytes::copy_from_slice(one), Bytes::copy_from_slice(other)];
@@ -113,7 +113,7 @@ fn requests_are_the_same_whatever_the_order_of_their_keys_and_apart_from_ids_and
         Canonical::of(&asked("/v1/x", &json!({"user": format!("u_{id}"), "s": id}))).without_ids().body["s"].clone()
     };
     assert_eq!(uuid("123e4567-e89b-42d3-a456-426614174000"), uuid("00000000-e89b-42d3-a456-426614174999"));
-    // What only looks a little like one is a text.
+    // What only resembles one stays unchanged.
     for text in
         ["call me", "2026-11-16-draft", "run_fast", "msg_hello_world", "deadbeef", "gpt-4o-2024-08-06", "1234-56-789"]
     {
@@ -155,7 +155,7 @@ fn files_are_for_their_owner_alone_and_whole() {
     assert_eq!(files(&folder).unwrap(), [(3, path.clone())]);
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&folder), mode(&path)), (0o700, 0o600));
-    // A link that waits under the name of the file while it is written is not followed.
+    // A link placed under the file's temporary name is not followed.
     let elsewhere = folder.join("elsewhere");
     std::fs::write(&elsewhere, "precious").unwrap();
     std::os::unix::fs::symlink(&elsewhere, path.with_extension("unfinished")).unwrap();

@@ -1,6 +1,6 @@
-//! Recorded exchanges: a request and its answer, one to a file, for people to read and for programs to compare.
+//! Recorded exchanges: a request and its answer, one per file, for people to read and for programs to compare.
 //!
-//! Keys are taken out before anything is written. The bytes of an answer are kept in the pieces in which they came.
+//! Keys are removed before anything is written. The bytes of an answer are kept in the pieces in which they arrived.
 
 mod canonical;
 mod difference;
@@ -23,11 +23,11 @@ pub(crate) use canonical::Canonical;
 pub(crate) use difference::difference;
 pub(crate) use secrets::Secrets;
 
-/// How a file of a recording ends; others in its folder are left alone.
+/// The extension of a recording; other files in its folder are left alone.
 const ENDING: &str = "json";
 /// The longest part of a path that goes into a file's name.
 const LONGEST_NAME: usize = 60;
-/// Headers of a connection, not of an exchange, and those that say how a body was packed.
+/// Headers of a connection, not of an exchange, and those that say how a body was encoded.
 const NOT_KEPT: [&str; 12] = [
     "accept-encoding",
     "connection",
@@ -85,17 +85,17 @@ pub(crate) struct Answered {
     pub(crate) body: Pieces,
 }
 
-/// The bytes of an answer as they came.
+/// The bytes of an answer as they arrived.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Pieces {
-    /// All at once, with their number said before.
+    /// All at once, with their number known in advance.
     Whole(Piece),
     /// One chunk after the other.
     Chunks(Vec<Piece>),
 }
 
-/// A piece of an answer: its lines, or base64 where it is no text.
+/// A piece of an answer: its lines, or base64 if it is not text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Piece {
@@ -122,7 +122,7 @@ impl Content {
 }
 
 impl Asked {
-    /// A request without its keys, and what they are.
+    /// Returns a request without its keys, and the keys.
     pub(crate) fn of(method: &str, target: &str, headers: &HeaderMap, body: &[u8]) -> (Self, Secrets) {
         let content = Content::of(body);
         let mut secrets = Secrets::of(headers, target);
@@ -152,7 +152,7 @@ impl Answered {
     /// An answer without the keys of its request.
     pub(crate) fn of(status: u16, headers: &HeaderMap, chunks: &[Bytes], secrets: &Secrets) -> Self {
         let mut all = chunks.concat();
-        // As many bytes as before, so that every piece stays where it is.
+        // The length stays the same, so that every piece stays where it is.
         secrets.blank(&mut all);
         let body = if headers.contains_key(http::header::CONTENT_LENGTH) || chunks.is_empty() {
             Pieces::Whole(Piece::of(&all))
@@ -196,7 +196,7 @@ fn kept(headers: &HeaderMap, secrets: &Secrets) -> BTreeMap<String, String> {
     .collect()
 }
 
-/// The name of the file for an exchange: nothing of what a client sent goes into it but letters and digits.
+/// The name of an exchange's file. Nothing that a client sent goes into it but letters and digits.
 fn name(number: usize, asked: &Asked) -> String {
     let path = asked.path.split('?').next().unwrap_or_default();
     let mut slug = String::new();
@@ -209,7 +209,7 @@ fn name(number: usize, asked: &Asked) -> String {
     format!("{number:04}-{}-{key:08x}.{ENDING}", slug.trim_end_matches('-'))
 }
 
-/// The recordings of a folder: their names and their numbers.
+/// The recordings in a folder: their numbers and paths.
 pub(crate) fn files(folder: &Path) -> std::io::Result<Vec<(usize, PathBuf)>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {
@@ -224,13 +224,13 @@ pub(crate) fn files(folder: &Path) -> std::io::Result<Vec<(usize, PathBuf)>> {
     Ok(files)
 }
 
-/// Writes an exchange into a folder, whole or not at all, for its owner alone to read.
+/// Writes an exchange into a folder, whole or not at all, readable only by its owner.
 pub(crate) fn write(folder: &Path, number: usize, exchange: &Exchange) -> std::io::Result<PathBuf> {
     let path = folder.join(name(number, &exchange.request));
     let text = serde_json::to_string_pretty(exchange).map_err(std::io::Error::other)? + "\n";
     let unfinished = path.with_extension("unfinished");
     let written = (|| {
-        // One that a crash left behind goes; a link that somebody laid there is not followed.
+        // Removes what a crash left behind; a link that someone placed there is not followed.
         if let Err(fault) = std::fs::remove_file(&unfinished)
             && fault.kind() != std::io::ErrorKind::NotFound
         {
@@ -251,7 +251,7 @@ pub(crate) fn write(folder: &Path, number: usize, exchange: &Exchange) -> std::i
     written.map(|()| path)
 }
 
-/// Makes a folder for recordings, for its owner alone to read.
+/// Creates a folder for recordings, readable only by its owner.
 pub(crate) fn make(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);

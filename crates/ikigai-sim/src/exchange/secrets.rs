@@ -3,12 +3,11 @@
 use http::HeaderMap;
 use serde_json::Value;
 
-/// What is written in place of a key.
+/// Written in place of a key.
 pub(super) const MASK: &str = "[key]";
-/// Shorter texts are hardly keys, and would take half of every body with them.
+/// Shorter strings are hardly keys, and masking them would mask half of every body.
 const SHORTEST: usize = 8;
-/// Words in the name of a header, a parameter or a field that make its value a key.
-/// Whose account it is, is nobody's business either.
+/// Words in the name of a header, a parameter or a field whose value is a key, or says whose account it is.
 const NAMES: [&str; 11] = [
     "-project",
     "api-key",
@@ -22,22 +21,22 @@ const NAMES: [&str; 11] = [
     "signature",
     "token",
 ];
-/// Names with such a word whose values are none: numbers of tokens, signatures of thinking that have to come back whole.
+/// Names with such a word whose values are not keys: token counts, signatures of thinking that must stay whole.
 const HARMLESS: [&str; 6] =
     ["tokens", "tokenizer", "token_type", "token-limit", "thoughtsignature", "thought_signature"];
-/// How the keys of well-known providers begin.
+/// The prefixes of well-known providers' keys.
 const BEGINNINGS: [&str; 9] = ["sk-", "AIza", "gsk_", "hf_", "ghp_", "github_pat_", "xoxb-", "xai-", "AKIA"];
-/// How many characters of a key follow its beginning at least.
+/// The fewest characters of a key after its prefix.
 const LEAST_BEHIND: usize = 16;
 
-/// Does the name of a header or a parameter say that its value is a key?
+/// Whether the name of a header or a parameter says that its value is a key.
 pub(super) fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('_', "-");
     let harmless = HARMLESS.iter().any(|word| name.contains(&word.replace('_', "-")));
     name == "key" || (!harmless && NAMES.iter().any(|word| name.contains(word)))
 }
 
-/// A path whose query has the values of its keys masked.
+/// A path with the values of the keys in its query masked.
 pub(super) fn without_keys(target: &str) -> String {
     let Some((path, query)) = target.split_once('?') else { return target.to_owned() };
     let masked = |pair: &str| match pair.split_once('=') {
@@ -58,7 +57,7 @@ impl std::fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// Those in the headers and the query of a request.
+    /// The keys in the headers and the query of a request.
     pub(crate) fn of(headers: &HeaderMap, target: &str) -> Self {
         let mut secrets = Secrets::default();
         for (_, value) in headers.iter().filter(|(name, _)| is_secret(name.as_str())) {
@@ -83,15 +82,15 @@ impl Secrets {
         let text = text.trim().trim_matches('"');
         if text.len() >= SHORTEST && !text.eq_ignore_ascii_case("Bearer") && !self.0.iter().any(|known| known == text) {
             self.0.push(text.to_owned());
-            // As it stands in an address, and as some write it in JSON.
+            // As escaped in a URL, and as some write it in JSON.
             let escaped = [in_address(text), text.replace('/', "\\/")];
             self.0.extend(escaped.into_iter().filter(|escaped| escaped != text));
-            // The longest first, so that none is left over from a longer one.
+            // Longest first, so that nothing is left of a longer one.
             self.0.sort_by_key(|known| std::cmp::Reverse(known.len()));
         }
     }
 
-    /// Adds those in the fields of a body, such as the authorization of an MCP server.
+    /// Adds the keys in the fields of a body, such as the authorization of an MCP server.
     pub(crate) fn find_in(&mut self, json: &Value) {
         match json {
             Value::Array(items) => items.iter().for_each(|item| self.find_in(item)),
@@ -145,7 +144,7 @@ impl Secrets {
         }
     }
 
-    /// Overwrites every key in bytes, leaving their number as it is.
+    /// Overwrites every key in bytes, keeping their number.
     pub(crate) fn blank(&self, bytes: &mut [u8]) {
         for secret in &self.0 {
             let found: Vec<usize> = memchr::memmem::find_iter(bytes, secret.as_bytes()).collect();
@@ -163,13 +162,13 @@ impl Secrets {
     }
 }
 
-/// A text as it stands in an address.
+/// A string as escaped in a URL.
 fn in_address(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-/// Names of fields of a body whose texts are keys. Narrower than for headers: a body talks about many things.
+/// Whether a field of a body holds a key. Narrower than for headers: a body talks about many things.
 fn names_a_key(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace(['_', '-'], "");
     matches!(
@@ -189,7 +188,7 @@ fn names_a_key(name: &str) -> bool {
     )
 }
 
-/// Where there is something that looks like a key of a well-known provider.
+/// The places of anything that looks like a key of a well-known provider.
 fn shaped(bytes: &[u8]) -> Vec<(usize, usize)> {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'-';
     let (mut found, mut place) = (Vec::new(), 0);

@@ -1,8 +1,8 @@
 //! Strictness: what the real APIs refuse, refused in their words.
 //!
-//! Each dialect has a table of rules. A rule looks at the request as it came over the wire, before anything is
-//! translated, and either has nothing to say or gives the refusal. The rows are tried in order, as an API checks the
-//! shape of a request before its sense.
+//! Each dialect has a table of rules. A rule looks at the request as received, before anything is translated, and
+//! either accepts it or returns the refusal. The rules are tried in order, as an API checks the shape of a request
+//! before its meaning.
 
 mod anthropic;
 mod gemini;
@@ -21,7 +21,7 @@ use crate::memory::Memory;
 
 pub(crate) use window::fits_window;
 
-/// A request as it came over the wire.
+/// A request as received.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wire<'a> {
     /// The path with its query.
@@ -64,7 +64,7 @@ impl Refusal {
     }
 }
 
-/// Checks a request by its dialect's table.
+/// Checks a request against its dialect's table.
 pub(crate) fn check(dialect: Dialect, wire: &Wire<'_>) -> Result<(), WireError> {
     let (rules, write): (&[Rule], fn(Refusal) -> WireError) = match dialect {
         Dialect::Anthropic => (anthropic::RULES, anthropic::write),
@@ -72,7 +72,7 @@ pub(crate) fn check(dialect: Dialect, wire: &Wire<'_>) -> Result<(), WireError> 
         Dialect::OpenaiChat => (openai_chat::RULES, openai::write),
         Dialect::OpenaiResponses => (openai_responses::RULES, openai::write),
         Dialect::Gemini => (gemini::RULES, gemini::write),
-        // Its requests are refused before they come here.
+        // Other dialects are refused before they get here.
         _ => return Ok(()),
     };
     rules.iter().try_for_each(|rule| (rule.check)(wire)).map_err(write)
@@ -84,23 +84,23 @@ impl<'a> Wire<'a> {
         self.body.get(name).filter(|value| !value.is_null())
     }
 
-    /// A text member of the body.
+    /// A string member of the body.
     pub(crate) fn text(&self, name: &str) -> Option<&'a str> {
         self.field(name)?.as_str()
     }
 
-    /// A list member of the body; empty when there is none.
+    /// A list member of the body; empty if absent.
     pub(crate) fn list(&self, name: &str) -> &'a [Value] {
         list(self.body, name)
     }
 }
 
-/// A list member of an object; empty when there is none.
+/// A list member of an object; empty if absent.
 pub(crate) fn list<'a>(object: &'a Value, name: &str) -> &'a [Value] {
     object.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// A text member of an object; empty when there is none.
+/// A string member of an object; empty if absent.
 pub(crate) fn word<'a>(object: &'a Value, name: &str) -> &'a str {
     object.get(name).and_then(Value::as_str).unwrap_or_default()
 }

@@ -9,8 +9,8 @@ use super::{Refusal, Rule, Wire, word};
 use crate::models;
 use crate::service::wire_error;
 
-/// What the many servers that copy OpenAI's APIs have in common. They know fields, models and limits of their own, and
-/// bear more than the original does.
+/// What the many servers that copy OpenAI's APIs have in common. They have fields, models and limits of their own, and
+/// accept more than the original does.
 pub(super) const COPIES: &[Rule] = &[
     Rule {
         name: "model missing",
@@ -32,7 +32,7 @@ pub(super) const COPIES: &[Rule] = &[
     },
 ];
 
-/// Is the request for a server that copies OpenAI's API? The model's name tells.
+/// Whether the request is for a server that copies OpenAI's API, by the model's name.
 pub(super) fn is_copy(wire: &Wire<'_>) -> bool {
     !model(wire).is_empty() && !models::is_openais(model(wire))
 }
@@ -86,7 +86,7 @@ pub(super) fn model_known(wire: &Wire<'_>) -> Result<(), Refusal> {
     Err(Refusal { status: 404, code: Some("model_not_found"), ..invalid(message) })
 }
 
-/// A number between two bounds.
+/// Checks that a number is between two bounds.
 pub(super) fn in_range(wire: &Wire<'_>, name: &str, least: f64, most: f64) -> Result<(), Refusal> {
     let Some(value) = wire.field(name) else { return Ok(()) };
     let Some(number) = value.as_f64() else {
@@ -119,7 +119,7 @@ pub(super) fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// An effort that the model does not have. `place` is how the API calls the parameter.
+/// Refuses an effort that the model does not have. `place` is the API's name for the parameter.
 pub(super) fn effort(wire: &Wire<'_>, effort: Option<&str>, place: &'static str) -> Result<(), Refusal> {
     let Some(effort) = effort else { return Ok(()) };
     let rule = &rules(wire).thinking;
@@ -127,7 +127,7 @@ pub(super) fn effort(wire: &Wire<'_>, effort: Option<&str>, place: &'static str)
         let message = format!("Unsupported parameter: '{place}' is not supported with this model.");
         return Err(invalid(message).at(place, Some("unsupported_parameter")));
     }
-    // Where off is said by a word, the word is `none`.
+    // If a word turns thinking off, it is `none`.
     let off = (rule.off == ThinkingOff::Word).then_some(Level::None);
     let levels: Vec<Level> = off.into_iter().chain(rule.levels.iter().copied()).collect();
     if levels.iter().any(|level| level.effort() == effort) {
@@ -151,7 +151,7 @@ fn joined(words: &[String]) -> String {
     }
 }
 
-/// Sampling parameters that a thinking model refuses. `effort` is what the request says or the model's default.
+/// Refuses sampling parameters that a thinking model does not accept. `effort` is the requested one, if any.
 pub(super) fn sampling(wire: &Wire<'_>, effort: Option<&str>, names: &[&'static str]) -> Result<(), Refusal> {
     let rules = rules(wire);
     let off = match effort {
@@ -184,12 +184,12 @@ pub(super) fn sampling(wire: &Wire<'_>, effort: Option<&str>, names: &[&'static 
     Ok(())
 }
 
-/// A function's name.
+/// Whether a function's name is valid.
 pub(super) fn name_fits(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
-/// The word JSON stands somewhere in the texts of the messages.
+/// Whether the word JSON occurs in the text of the messages.
 pub(super) fn says_json(value: &Value) -> bool {
     match value {
         Value::String(text) => text.to_lowercase().contains("json"),
@@ -199,7 +199,7 @@ pub(super) fn says_json(value: &Value) -> bool {
     }
 }
 
-/// Metadata: at most 16 pairs of short texts.
+/// Checks the metadata: at most 16 pairs of short strings.
 pub(super) fn metadata(wire: &Wire<'_>) -> Result<(), Refusal> {
     let Some(fields) = wire.field("metadata").and_then(Value::as_object) else { return Ok(()) };
     if fields.len() > 16 {
@@ -224,7 +224,7 @@ pub(super) fn metadata(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// An image's address: a web address, or bytes of a kind that is taken.
+/// Checks an image's URL: a web address, or bytes of an accepted type.
 pub(super) fn image_url(url: &str, place: String) -> Result<(), Refusal> {
     if url.starts_with("https://") || url.starts_with("http://") {
         return Ok(());
@@ -242,7 +242,7 @@ pub(super) fn image_url(url: &str, place: String) -> Result<(), Refusal> {
         .at(place, Some("invalid_image_format")))
 }
 
-/// The tool that a choice names; empty when it names none.
+/// The tool that a choice names; empty if none.
 pub(super) fn chosen(choice: &Value) -> &str {
     match choice.get("function") {
         Some(function) => word(function, "name"),

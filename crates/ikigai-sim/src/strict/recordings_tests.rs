@@ -1,4 +1,4 @@
-//! The tables against what providers really accepted and refused.
+//! Checks the tables against what providers really accepted and refused.
 
 #![expect(clippy::print_stdout, reason = "figures for the reader of the test's output")]
 
@@ -14,7 +14,7 @@ use crate::Config;
 
 pub(super) use folder::recordings;
 
-/// Recorded signatures and keys are the providers' own, which only they can check; and the recordings' media is cut.
+/// Whether a refusal is about recorded signatures, keys or ids, which only the provider can check.
 fn beyond_us(message: &str) -> bool {
     [
         "Invalid `signature`",
@@ -29,7 +29,7 @@ fn beyond_us(message: &str) -> bool {
     .any(|known| message.contains(known))
 }
 
-/// Refusals for what our tables do not hold: what single models and servers cannot do, and models that are gone.
+/// Refusals for reasons that are not in our tables: what single models and servers cannot do, and models that are gone.
 const OUTSIDE: &[&str] = &[
     "model: claude-3-sonnet-20240229",
     "property 'properties' is not supported",

@@ -1,8 +1,8 @@
-//! The parts of JSON Schema that each API takes where it promises to keep to a schema.
+//! The parts of JSON Schema that each API accepts where it promises to follow a schema.
 
 use serde_json::{Map, Value};
 
-/// Whose subset.
+/// An API's subset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Subset {
     /// Strict tools and structured output of the Messages API.
@@ -18,7 +18,7 @@ const ANTHROPIC_FORMATS: &[&str] =
     &["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"];
 const OPENAI_FORMATS: &[&str] = &["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-/// Keywords that no promise can be made about.
+/// Keywords that cannot be promised.
 const ANTHROPIC_REFUSED: &[&str] = &[
     "minimum",
     "maximum",
@@ -61,7 +61,7 @@ const OPENAI_REFUSED: &[&str] = &[
     "default",
 ];
 
-/// Is it a JSON Schema at all?
+/// Checks that it is a JSON Schema at all.
 pub(crate) fn is_schema(schema: &Value) -> Result<(), String> {
     walk(schema, 0, &mut |fields| {
         let wrong = |key: &str, what: &str| Err(format!("'{key}' must be {what}"));
@@ -75,7 +75,7 @@ pub(crate) fn is_schema(schema: &Value) -> Result<(), String> {
     })
 }
 
-/// Does a schema keep to the subset? The reason when it does not.
+/// Checks that a schema keeps to the subset, or returns the reason why not.
 pub(crate) fn fits(schema: &Value, subset: Subset) -> Result<(), String> {
     if subset == Subset::Openai {
         if schema.get("type").and_then(Value::as_str) != Some("object") {
@@ -91,7 +91,7 @@ pub(crate) fn fits(schema: &Value, subset: Subset) -> Result<(), String> {
     })
 }
 
-/// How many schemas inside a schema are of several types.
+/// The number of schemas inside a schema that allow several types.
 pub(crate) fn unions(schema: &Value) -> usize {
     let mut count = 0;
     let walked = walk(schema, 0, &mut |fields| {
@@ -138,7 +138,7 @@ fn openai(fields: &Map<String, Value>) -> Result<(), String> {
 }
 
 fn format_known(fields: &Map<String, Value>, known: &[&str]) -> Result<(), String> {
-    // Formats of numbers, such as `int64`, are passed over.
+    // Formats of numbers, such as `int64`, are ignored.
     let is_text = fields.get("type").is_some_and(|kind| kind == "string");
     match fields.get("format").and_then(Value::as_str).filter(|_| is_text) {
         Some(format) if !known.contains(&format) => Err(format!("'{format}' is not a valid format.")),

@@ -1,4 +1,4 @@
-//! What the translations make of recorded requests, for another provider: the tables accept it.
+//! Checks that the tables accept recorded requests that were translated for another provider.
 
 #![expect(clippy::print_stdout, reason = "figures for the reader of the test's output")]
 
@@ -14,7 +14,7 @@ use super::recordings_tests::recordings;
 use super::*;
 use crate::Config;
 
-/// Models of each house, of several generations.
+/// Models of each provider, from several generations.
 const MODELS: &[(Dialect, &str)] = &[
     (Dialect::Anthropic, "anthropic:claude-sonnet-4-5"),
     (Dialect::Anthropic, "anthropic:claude-opus-5-5"),
@@ -26,8 +26,8 @@ const MODELS: &[(Dialect, &str)] = &[
     (Dialect::Gemini, "google:gemini-3-pro-preview"),
 ];
 
-/// Recorded conversations that no provider would take: a call that nobody answered, or whose answer stands elsewhere;
-/// and what recorded clients sent to see it refused.
+/// Recorded conversations that no provider would accept: a call without an answer, or whose answer is elsewhere; and
+/// what recorded clients sent to see it refused.
 const NOT_WHOLE: &[&str] = &[
     "were found without `tool_result` blocks",
     "unexpected `tool_use_id`",

@@ -7,7 +7,7 @@ use ikigai_core::{Dialect, Error, ErrorKind, Request};
 use super::{Refusal, anthropic, gemini, openai};
 use crate::{models, talk};
 
-/// Who sends this may use a window of a million tokens where the model has one.
+/// Requests with this beta may use a window of a million tokens.
 const LONG_CONTEXT: &str = "context-1m";
 const MILLION: u64 = 1_000_000;
 

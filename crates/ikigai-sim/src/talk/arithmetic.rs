@@ -1,4 +1,4 @@
-//! Sums, as they stand in a prompt: `2 + 2`, `(3.5 - 1) * 4`, `12 × 7`.
+//! Sums, as they occur in a prompt: `2 + 2`, `(3.5 - 1) * 4`, `12 × 7`.
 
 /// The first sum in a text and its value, if there is one with at least one operator.
 pub(super) fn solve(text: &str) -> Option<(String, f64)> {
@@ -12,7 +12,7 @@ pub(super) fn solve(text: &str) -> Option<(String, f64)> {
     })
 }
 
-/// A number without a tail of zeros.
+/// A number without trailing zeros.
 pub(super) fn show(value: f64) -> String {
     let rounded = (value * 1e9).round() / 1e9;
     format!("{rounded}")

@@ -1,4 +1,4 @@
-//! Which tools a prompt asks for. To name one is not to ask for it: "What does get_weather do?" calls nothing.
+//! The tools that a prompt asks for. To name one is not to ask for it: "What does get_weather do?" calls nothing.
 
 use ikigai_core::Function;
 
@@ -19,7 +19,7 @@ const ASKING: &[&str] = &[
 /// Words that ask for the opposite.
 pub(super) const REFUSING: &[&str] =
     &["avoid", "cannot", "don't", "dont", "don’t", "except", "instead", "never", "no", "not", "unless", "without"];
-/// Words of those who talk about a tool.
+/// Words that talk about a tool.
 pub(super) const DISCUSSING: &[&str] = &[
     "bug",
     "compare",
@@ -34,7 +34,7 @@ pub(super) const DISCUSSING: &[&str] = &[
     "why",
     "wrong",
 ];
-/// Words that mean nothing here: what stands behind them is at the beginning of the sentence.
+/// Words that mean nothing here: what follows them is still at the beginning of the sentence.
 const FILLING: &[&str] = &[
     "a", "again", "also", "an", "and", "both", "can", "could", "first", "function", "go", "i", "just", "lets", "let's",
     "me", "must", "my", "now", "ok", "please", "should", "so", "the", "this", "to", "tool", "want", "would", "you",
@@ -43,8 +43,8 @@ const FILLING: &[&str] = &[
 /// Words between two steps. "next" is one at the beginning of a clause.
 const NEXT: &[&str] = &["afterwards", "finally", "lastly", "then"];
 
-/// The steps of a prompt that ask for a tool. "then", "after that" and the like begin a new one; a step that asks for no
-/// tool is none.
+/// The steps of a prompt that ask for a tool. "then", "after that" and the like begin a new one; a step that asks for
+/// no tool does not count.
 pub(super) fn steps<'a>(prompt: &'a str, functions: &[&'a Function]) -> Vec<Step<'a>> {
     let mut reader = Reader { steps: Vec::new(), from: 0, tools: Vec::new(), clause: Clause::default() };
     let words: Vec<Word<'a>> = words(prompt).collect();
@@ -98,14 +98,14 @@ impl<'a> Reader<'a> {
 /// What was said in a clause before a tool is named.
 #[derive(Debug)]
 struct Clause {
-    /// Is it the first one of its sentence?
+    /// Whether it is the first one of its sentence.
     is_first: bool,
-    /// Was the last tool that was named in this sentence asked for?
+    /// Whether the last tool named in this sentence was asked for.
     asked: bool,
     asks: bool,
     refuses: bool,
     discusses: bool,
-    /// Are there any other words?
+    /// Whether there are any other words.
     has_words: bool,
 }
 
@@ -130,17 +130,17 @@ impl Clause {
         }
     }
 
-    /// Has nothing been said in it yet?
+    /// Whether nothing has been said in it yet.
     fn is_new(&self) -> bool {
         !self.asks && !self.refuses && !self.discusses && !self.has_words
     }
 
-    /// Is a tool that is named here asked for? An order may be nothing but its name; what is listed behind one that was
-    /// asked for is asked for too.
+    /// Whether a tool that is named here is asked for. An order may be nothing but its name; a tool listed after one
+    /// that was asked for is asked for, too.
     fn asks_here(&mut self) -> bool {
         let alone = !self.has_words && (self.is_first || self.asked);
         self.asked = !self.refuses && !self.discusses && (self.asks || alone);
-        // "Call f, but not g" says nothing about what comes behind g.
+        // "Call f, but not g" says nothing about what comes after g.
         self.refuses = false;
         self.asked
     }
@@ -149,13 +149,13 @@ impl Clause {
 /// A word of a prompt.
 struct Word<'a> {
     start: usize,
-    /// Without what stands around it, as a tool would be called.
+    /// Without the punctuation around it, as a tool would be called.
     name: &'a str,
     lower: String,
     end: End,
 }
 
-/// What ends with a word.
+/// What ends after a word.
 enum End {
     Sentence,
     Clause,

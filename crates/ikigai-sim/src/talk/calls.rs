@@ -1,17 +1,17 @@
-//! Which tools a prompt calls for, and what is said when they have answered.
+//! The tools that a prompt calls for, and what is said when they have answered.
 
 use ikigai_core::{Block, Function, Message, Request, Tool, ToolChoice, ToolResult};
 use serde_json::{Map, Value};
 
 use super::{Turn, asked, choice, sample};
 
-/// The most characters of a result that are told.
+/// The most characters of a result that are repeated.
 const TOLD: usize = 4_000;
 
-/// The tools to call now, with their arguments; none when it is time for text.
+/// The tools to call now, with their arguments; none if it is time for text.
 ///
-/// A prompt that asks for an offered tool gets a call of it, one that asks for two gets both at once. "then" makes steps:
-/// each round of results leads to the next step's tools, and the last one to an answer.
+/// A prompt that asks for an offered tool gets a call of it; one that asks for two gets both at once. "then" makes
+/// steps: each round of results leads to the next step's tools, and the last one to an answer.
 pub(super) fn wanted(request: &Request, turn: &Turn<'_>) -> Vec<(String, Map<String, Value>)> {
     let functions: Vec<&Function> = request.tools.iter().filter_map(Tool::as_function).collect();
     let steps = asked::steps(&turn.prompt, &functions);
@@ -22,12 +22,12 @@ pub(super) fn wanted(request: &Request, turn: &Turn<'_>) -> Vec<(String, Map<Str
     let chosen: Vec<&Function> = match choice(request) {
         ToolChoice::None => Vec::new(),
         ToolChoice::Auto => asked,
-        // Forced on every turn, a model would never come to an end: results are answered with text.
+        // Forced on every turn, a model would never finish: results are answered with text.
         ToolChoice::Required | ToolChoice::Specific(_) if turn.rounds > 0 => asked,
         ToolChoice::Required if asked.is_empty() => functions.first().copied().into_iter().collect(),
         ToolChoice::Required => asked,
         ToolChoice::Specific(name) => functions.into_iter().filter(|function| function.name == name).collect(),
-        // A choice that this model does not know leaves it free.
+        // A choice that this code does not know leaves the model free.
         _ => asked,
     };
     let at_most = if request.parallel_tool_calls == Some(false) { 1 } else { usize::MAX };
@@ -36,7 +36,7 @@ pub(super) fn wanted(request: &Request, turn: &Turn<'_>) -> Vec<(String, Map<Str
     chosen.into_iter().take(at_most).map(|function| (function.name.clone(), arguments(function))).collect()
 }
 
-/// What is said about the one tool of a step: what follows its name, then what is said before it.
+/// What is said about the only tool of a step: what follows its name, then what comes before it.
 fn about_the_only(function: &Function, text: &str) -> String {
     match text.split_once(function.name.as_str()) {
         Some((before, behind)) => format!("{behind}\n{before}"),
@@ -44,7 +44,7 @@ fn about_the_only(function: &Function, text: &str) -> String {
     }
 }
 
-/// What is said about one of several tools: what follows its name. What is said before it is about the others.
+/// What is said about one of several tools: what follows its name. What comes before it is about the others.
 fn about_one_of_several(function: &Function, text: &str) -> String {
     text.split_once(function.name.as_str()).map_or(text, |(_, behind)| behind).to_owned()
 }

@@ -1,4 +1,4 @@
-//! The end of an answer: thinking put before it, limits kept, tokens counted.
+//! The end of an answer: thinking added, limits applied, tokens counted.
 
 use ikigai_core::catalog::rules_for;
 use ikigai_core::wire::Ids;
@@ -6,17 +6,17 @@ use ikigai_core::{Arguments, Block, Dialect, FinishReason, Json, Part, Request, 
 
 use super::{Talk, thoughts, tokens};
 
-/// Makes content into the whole answer.
+/// Turns content into the whole answer.
 pub(crate) fn finish(content: Vec<Block>, reason: FinishReason, request: &Request, talk: &Talk<'_>) -> Response {
     complete(Response::new(content, reason), request, talk)
 }
 
-/// Makes a draft into the whole answer.
+/// Turns a draft into the whole answer.
 pub(crate) fn complete(draft: Response, request: &Request, talk: &Talk<'_>) -> Response {
     let Response { mut content, finish_reason: reason, mut provider_data, .. } = draft;
     let thoughts = thoughts::about(request, &content, talk);
     if thoughts.happened {
-        // What a script thinks is in them, sealed.
+        // A script's thinking is in the thoughts, sealed.
         content.retain(|block| !matches!(block, Block::Thinking(_)));
     }
     let mut answer = Limited { content, reason, stopped_by: None, is_cut: false };
@@ -26,7 +26,7 @@ pub(crate) fn complete(draft: Response, request: &Request, talk: &Talk<'_>) -> R
         answer.cut_to(limit.saturating_sub(thoughts.tokens));
     }
     if answer.is_cut {
-        // What is said about the text is about all of it.
+        // This data describes the text as a whole.
         provider_data = Default::default();
         answer.forget_citations();
     }
@@ -59,7 +59,7 @@ pub(crate) fn complete(draft: Response, request: &Request, talk: &Talk<'_>) -> R
     response
 }
 
-/// The token limit of the answer, thinking included.
+/// The token limit of the answer, including thinking.
 fn limit(request: &Request) -> Option<u64> {
     let asked = request.max_output_tokens.and_then(|limit| u64::try_from(limit).ok());
     asked.or(rules_for(&request.model).max_output.map(u64::from))
@@ -75,12 +75,12 @@ fn id(talk: &Talk<'_>) -> String {
     }
 }
 
-/// Content that is being cut to what was asked for.
+/// Content that is being cut to the limits of the request.
 struct Limited {
     content: Vec<Block>,
     reason: FinishReason,
     stopped_by: Option<String>,
-    /// Is a part of it left out?
+    /// Whether part of it is left out.
     is_cut: bool,
 }
 
@@ -102,7 +102,7 @@ impl Limited {
         }
     }
 
-    /// Ends the text before the first of the stop texts.
+    /// Ends the text before the first stop sequence.
     fn stop_at(&mut self, stops: &[String]) {
         for place in 0..self.content.len() {
             let Some(Block::Text(block)) = self.content.get_mut(place) else { continue };
@@ -122,7 +122,7 @@ impl Limited {
         }
     }
 
-    /// Ends the answer after so many tokens.
+    /// Ends the answer after this many tokens.
     fn cut_to(&mut self, limit: u64) {
         let mut left = limit;
         for place in 0..self.content.len() {

@@ -1,7 +1,7 @@
 //! The talker: answers by rules, always the same way, and shows that it understood.
 //!
-//! It is no model. It calls the tools that a prompt asks for, fills schemas, does sums, remembers what it was told, and
-//! says back the rest.
+//! It is not a model. It calls the tools that a prompt asks for, fills schemas, does sums, remembers what it was told,
+//! and repeats the rest.
 
 mod arithmetic;
 mod asked;
@@ -24,17 +24,17 @@ pub(crate) use finish::{complete, finish, found};
 pub(crate) use tokens::{of_block as block_tokens, prompt_tokens};
 pub(crate) use turn::Turn;
 
-/// Who is talked to, and with what memory.
+/// The dialect, seed and memory of an answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Talk<'a> {
     pub(crate) dialect: Dialect,
-    /// Follows from the request: the same request gets the same ids.
+    /// Derived from the request: the same request gets the same ids.
     pub(crate) seed: u64,
     pub(crate) memory: &'a Memory,
 }
 
 impl Talk<'_> {
-    /// An id for a tool call, in the form that this dialect's provider gives.
+    /// Makes an id for a tool call, in the form of this dialect's provider.
     pub(crate) fn call_id(&self, ids: &mut Ids) -> String {
         let id = ids.next_id();
         match self.dialect {
@@ -45,8 +45,8 @@ impl Talk<'_> {
     }
 }
 
-/// The longest text, in characters: a prompt that is said back is as long as its sender likes, and an answer in pieces takes
-/// many times its room.
+/// The longest text, in characters: a prompt that is repeated can be of any length, and an answer in pieces takes many
+/// times its memory.
 const LONGEST: usize = 1 << 18;
 
 /// The answer to a request.
@@ -84,7 +84,7 @@ fn text(request: &Request, turn: &Turn<'_>) -> String {
             Some(found) => found.filled(),
             None => plain(request, turn),
         },
-        // A form that did not exist when this was written: text is what every model can do.
+        // A format newer than this code: every model can write text.
         Some(_) => plain(request, turn),
     }
 }
@@ -96,7 +96,7 @@ fn plain(request: &Request, turn: &Turn<'_>) -> String {
     }
 }
 
-/// May the model call tools, and must it?
+/// Whether the model may call tools, and whether it must.
 fn choice(request: &Request) -> ToolChoice {
     request.tool_choice.clone().unwrap_or_default()
 }

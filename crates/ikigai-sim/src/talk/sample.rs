@@ -1,18 +1,18 @@
-//! Values that fit a JSON Schema, taken from a prompt where it gives them.
+//! Values that fit a JSON Schema, taken from a prompt if it provides them.
 
 use std::collections::{HashSet, VecDeque};
 
 use serde_json::{Map, Value, json};
 
-/// How deep schemas are followed; deeper ones get the smallest value there is.
+/// How deep schemas are followed; deeper ones get the smallest possible value.
 const DEPTH: u32 = 12;
-/// How many values are made for a schema; schemas that ask for more get `null` for the rest. A few lines can ask for millions:
-/// lists of 64 lists of 64, or properties that are all the whole again.
+/// How many values are made for a schema; after that, `null`. A few lines can ask for millions: lists of 64 lists of
+/// 64, or properties that all repeat the whole.
 const MOST: u32 = 10_000;
-/// How much of a prompt is searched for values: its end, where the question is.
+/// How much of a prompt is searched for values, in bytes: its end, where the question is.
 const SEARCHED: usize = 64 << 10;
 
-/// A value for the schema, from the prompt where it says something about a property, else made up.
+/// A value for the schema, from the prompt if it says something about a property, else made up.
 pub(super) fn from_prompt(schema: &Value, prompt: &str) -> Value {
     let mut source = Source { root: schema, prompt: Prompt::new(prompt), left: MOST };
     source.value(schema, None, 0)
@@ -62,7 +62,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The first option that is not `null`: optional fields are given where they can be.
+    /// The first option that is not `null`: optional fields are filled if possible.
     fn choice(&mut self, options: &'a [Value], name: Option<&str>, depth: u32) -> Value {
         let is_null = |option: &&Value| option.get("type").is_some_and(|kind| kind == "null");
         let chosen =
@@ -175,7 +175,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The type of a schema: the first that is not `null` where there are several, guessed where there is none.
+/// The type of a schema: the first that is not `null` if there are several, guessed if there is none.
 fn kind(fields: &Map<String, Value>) -> &str {
     match fields.get("type") {
         Some(Value::String(kind)) => kind,
@@ -213,12 +213,12 @@ impl Prompt {
         Prompt { text: text.to_owned(), numbers: numbers(text).collect(), quotes: quotes(text), places: places(text) }
     }
 
-    /// Does the prompt speak of this property?
+    /// Whether the prompt mentions this property.
     fn mentions(&self, name: &str) -> bool {
         self.after(name).is_some()
     }
 
-    /// What stands behind `name=`, `name:`, `name is` or `"name":`.
+    /// What follows `name=`, `name:`, `name is` or `"name":`.
     fn after(&self, name: &str) -> Option<&str> {
         let mut from = 0;
         while let Some(found) = self.text.get(from..)?.find(name) {
@@ -295,7 +295,7 @@ fn quotes(text: &str) -> VecDeque<String> {
     found
 }
 
-/// Capitalised words behind "in", "for", "of", "at", "and": mostly places and names.
+/// Capitalised words after "in", "for", "of", "at", "and": mostly places and names.
 fn places(text: &str) -> VecDeque<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     words

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 
-/// Made values fit their schema, as a real validator sees it.
+/// Checks that a made value fits its schema, as a real validator sees it.
 fn check(schema: &Value, prompt: &str) -> Result<(), String> {
     let tool = Tool::new("t", "…").parameters(schema.clone());
     let Value::Object(value) = from_prompt(schema, prompt) else { return Err("no object".to_owned()) };

@@ -1,11 +1,11 @@
-//! A JSON Schema that a client wrote into its prompt, since the model has no other way to be given one.
+//! A JSON Schema that a client wrote into its prompt because the model accepts none otherwise.
 
 use ikigai_core::{Block, Request};
 use serde_json::Value;
 
 use super::sample;
 
-/// How many braces are tried as the beginning of a schema.
+/// How many braces are tried as the start of a schema.
 const TRIED: usize = 64;
 
 /// A schema in a prompt, and the words around it.
@@ -16,7 +16,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// A value that matches the schema, from the words where they say something.
+    /// A value that matches the schema, from the words if they say something.
     pub(super) fn filled(&self) -> String {
         sample::from_prompt(&self.schema, &self.words).to_string()
     }
@@ -44,7 +44,7 @@ pub(super) fn asked_for(request: &Request, prompt: &str) -> Option<Found> {
     in_prompt(prompt).or_else(in_system)
 }
 
-/// The schema in the prompt or the instructions, where JSON is asked for in any case.
+/// The schema in the prompt or the instructions, for requests that ask for JSON in any case.
 pub(super) fn anywhere(request: &Request, prompt: &str) -> Option<Found> {
     let in_system = || last(&system(request)).map(|(schema, _)| Found { schema, words: prompt.to_owned() });
     in_prompt(prompt).or_else(in_system)
@@ -58,7 +58,7 @@ fn system(request: &Request) -> String {
     request.system.iter().filter_map(Block::as_text).collect::<Vec<_>>().join("\n")
 }
 
-/// The last schema in a text, and the text without any of its JSON. The one before the last is often an example.
+/// The last schema in a text, and the text without any of its JSON. An earlier one is often an example.
 fn last(text: &str) -> Option<(Value, String)> {
     let (mut found, mut words, mut from) = (None, String::new(), 0);
     for (start, _) in text.match_indices('{').take(TRIED) {
@@ -76,11 +76,11 @@ fn last(text: &str) -> Option<(Value, String)> {
         }
     }
     words.push_str(text.get(from..).unwrap_or_default());
-    // Fences that stood around it are not quotes.
+    // The fences around it are not quotes.
     found.map(|schema| (schema, words.replace("```json", "").replace("```", "")))
 }
 
-/// Does it say what an object may hold?
+/// Whether it says what an object may contain.
 fn is_schema(value: &Value) -> bool {
     let properties = value.get("properties").and_then(Value::as_object);
     let says = ["type", "required", "$schema"].iter().any(|name| value.get(name).is_some());
@@ -122,7 +122,7 @@ mod tests {
             format!("JSON schema:\n{CITY}\nYou MUST answer with a JSON object that matches the JSON schema above.");
         let request = Request::new("m").system(system).user("I stay in Oslo for 3.");
         assert_eq!(ask(request), Some(r#"{"city":"Oslo","days":3}"#.to_owned()));
-        // As Pydantic AI and Instructor say it.
+        // The words of Pydantic AI and Instructor.
         for words in
             ["a JSON object that's compatible with this schema", "objects in json that match the following json_schema"]
         {

@@ -1,4 +1,4 @@
-//! Thinking, with the sealed state that each provider puts on it.
+//! Thinking, with the sealed state that each provider adds to it.
 
 use ikigai_core::catalog::{ThinkingKind, ThinkingOff, rules_for};
 use ikigai_core::wire::Ids;
@@ -12,13 +12,13 @@ use crate::seals::Purpose;
 pub(super) struct Thoughts {
     /// The block that goes before the answer, if the provider shows or seals one.
     pub(super) block: Option<Block>,
-    /// What it took.
+    /// The tokens it took.
     pub(super) tokens: u64,
-    /// Did the model think at all?
+    /// Whether the model thought at all.
     pub(super) happened: bool,
 }
 
-/// Thinks about a request, where it asks for that or the model does so by itself.
+/// Thinks about a request, if it asks for that or the model does so by default.
 pub(super) fn about(request: &Request, content: &[Block], talk: &Talk<'_>) -> Thoughts {
     let rules = rules_for(&request.model);
     if !thinks(request) {
@@ -49,7 +49,7 @@ pub(super) fn about(request: &Request, content: &[Block], talk: &Talk<'_>) -> Th
             data.set_part(Dialect::OpenaiResponses, Part::State, "encrypted_content", seal);
             Some(visible)
         }
-        // OpenAI's own models keep their thinking to themselves here; the family that copies the API shows it.
+        // OpenAI's own models do not show their thinking here; models behind copies of the API do.
         Dialect::OpenaiChat => (!rules.responses_api).then_some(text),
         _ => shown.then_some(visible),
     };
@@ -61,7 +61,7 @@ pub(super) fn about(request: &Request, content: &[Block], talk: &Talk<'_>) -> Th
     Thoughts { block, tokens, happened: true }
 }
 
-/// Does the model think about this request?
+/// Whether the model thinks about this request.
 fn thinks(request: &Request) -> bool {
     let rule = &rules_for(&request.model).thinking;
     if rule.kind == ThinkingKind::None {

@@ -1,11 +1,11 @@
-//! Tokens: an estimate of four characters each, counted the same way everywhere.
+//! Tokens: an estimate of four characters each, the same everywhere.
 
 use ikigai_core::{Block, Dialect, Request, Source, Usage};
 
 use super::Talk;
 use crate::generate::fingerprint;
 
-/// The least that a provider caches.
+/// The fewest tokens that a provider caches.
 const LEAST_CACHED: u64 = 1024;
 /// OpenAI caches in steps of this many tokens.
 const OPENAI_STEP: u64 = 128;
@@ -80,7 +80,7 @@ fn boundaries(request: &Request) -> Vec<Boundary> {
     found
 }
 
-/// A block's JSON without its cache mark, which moves from turn to turn and is no part of what is cached.
+/// A block's JSON without its cache mark, which moves from turn to turn and is not part of what is cached.
 fn unmarked(block: &Block) -> String {
     let mut value = serde_json::to_value(block).unwrap_or_default();
     if let Some(fields) = value.as_object_mut() {
@@ -89,7 +89,7 @@ fn unmarked(block: &Block) -> String {
     value.to_string()
 }
 
-/// What a prompt takes, with what the provider's cache knew of it. Remembers the prompt.
+/// What a prompt takes, including what the provider's cache had of it. Remembers the prompt.
 pub(super) fn prompt_usage(request: &Request, talk: &Talk<'_>) -> Usage {
     let boundaries = boundaries(request);
     let total = boundaries.last().map_or(0, |last| last.tokens);
@@ -106,7 +106,7 @@ pub(super) fn prompt_usage(request: &Request, talk: &Talk<'_>) -> Usage {
     usage
 }
 
-/// Anthropic caches up to a mark, and looks back from it for what it knows.
+/// Anthropic caches up to a mark, and looks back from it for what it has.
 fn by_marks(boundaries: &[Boundary], talk: &Talk<'_>) -> (u64, u64) {
     let Some(last) = boundaries.iter().rposition(|boundary| boundary.marked) else { return (0, 0) };
     let reach = boundaries.get(..=last).unwrap_or(boundaries);
@@ -119,7 +119,7 @@ fn by_marks(boundaries: &[Boundary], talk: &Talk<'_>) -> (u64, u64) {
     if upto < LEAST_CACHED { (0, 0) } else { (read, upto.saturating_sub(read)) }
 }
 
-/// OpenAI and Google cache by themselves.
+/// OpenAI and Google cache automatically.
 fn by_itself(boundaries: &[Boundary], talk: &Talk<'_>) -> u64 {
     let long: Vec<&Boundary> = boundaries.iter().filter(|boundary| boundary.tokens >= LEAST_CACHED).collect();
     let known = long.iter().rev().find(|boundary| talk.memory.cache_knows(boundary.fingerprint));

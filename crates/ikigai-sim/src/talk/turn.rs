@@ -1,25 +1,25 @@
 //! What the user last asked, and what has happened since.
 //!
-//! Agent programs put much into user messages that nobody said: reminders, the state of the machine, lists of tools. They
-//! mark it with tags, `<system-reminder>`, `<environment_context>`, and it is not read here.
+//! Agent programs put much into user messages that nobody said: reminders, the state of the machine, lists of tools.
+//! They mark it with tags, `<system-reminder>`, `<environment_context>`, and it is ignored here.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use ikigai_core::{Block, Message, Request, Role};
 
-/// The turn that is to be answered.
+/// The turn to answer.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     /// The message in which the user last said something.
     pub(crate) message: Option<&'a Message>,
     /// What was said in it.
     pub(crate) prompt: String,
-    /// What has come since.
+    /// The messages since then.
     pub(crate) since: &'a [Message],
-    /// How many rounds of tool results have come since.
+    /// The number of rounds of tool results since then.
     pub(crate) rounds: usize,
-    /// The latest of them, if the model has not answered it yet.
+    /// The latest results, if the model has not answered them yet.
     pub(crate) results: Option<&'a Message>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// Is there something in a message that a user says or shows, and not a program for them?
+/// Whether a message contains something that the user, and not a program, says or shows.
 fn speaks(message: &Message) -> bool {
     message.content.iter().any(|block| match block {
         Block::Text(text) => !outside_tags(&text.text).trim().is_empty(),
@@ -49,13 +49,13 @@ fn speaks(message: &Message) -> bool {
     })
 }
 
-/// The last words of a message that are outside such tags.
+/// The last text of a message that is outside such tags.
 pub(super) fn said(message: &Message) -> String {
     let texts = message.content.iter().rev().filter_map(Block::as_text);
     texts.map(outside_tags).find(|text| !text.trim().is_empty()).unwrap_or_default().trim().to_owned()
 }
 
-/// A text without what programs put into it. A tag that is not closed is a text like any other.
+/// A text without what programs put into it. A tag that is not closed is ordinary text.
 fn outside_tags(text: &str) -> Cow<'_, str> {
     if !text.contains("</") {
         return Cow::Borrowed(text);
@@ -86,12 +86,12 @@ fn outside_tags(text: &str) -> Cow<'_, str> {
     Cow::Owned(outside)
 }
 
-/// The longest name of a tag that is looked for.
+/// The longest tag name that is looked for.
 const LONGEST_TAG: usize = 64;
-/// Tags of programs whose names are plain words.
+/// Tags of programs whose names are ordinary words.
 const PLAIN: [&str; 8] = ["context", "environment", "env", "instructions", "reminder", "skills", "system", "tools"];
 
-/// The name of a tag that a program marks its own words with: of several words, in capitals, or one of a few.
+/// The name of a tag with which a program marks its own words: of several words, in capitals, or one of a few.
 /// Other tags are HTML, or whatever the user wants to talk about.
 fn tag(text: &str) -> Option<&str> {
     let end = text.find(['>', ' ', '\n']).filter(|end| *end <= LONGEST_TAG)?;

@@ -6,7 +6,7 @@ use ikigai_core::{Block, Request, Role, Source};
 
 use super::{Turn, arithmetic};
 
-/// The answer to a prompt, with what was attached acknowledged first.
+/// The answer to a prompt; what was attached is acknowledged first.
 pub(super) fn reply(request: &Request, turn: &Turn<'_>) -> String {
     if let Some(words) = transcript(turn) {
         return words;
@@ -20,7 +20,7 @@ pub(super) fn reply(request: &Request, turn: &Turn<'_>) -> String {
     }
 }
 
-/// What is said in the sounds that are to be written down.
+/// What is said in the sounds to transcribe.
 fn transcript(turn: &Turn<'_>) -> Option<String> {
     if !turn.prompt.to_lowercase().starts_with("transcribe") {
         return None;
@@ -86,7 +86,7 @@ fn summary(prompt: &str) -> String {
     format!("In {} words and {sentences} sentences, beginning: {}", body.split_whitespace().count(), beginning(first))
 }
 
-/// What stands behind a word, in the text's own case.
+/// What follows a word, in the text's own case.
 fn after<'a>(text: &'a str, lower: &str, word: &str) -> Option<&'a str> {
     // Lower-casing can change a text's length; then the words are not looked for.
     if text.len() != lower.len() {

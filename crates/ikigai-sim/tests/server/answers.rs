@@ -107,7 +107,7 @@ async fn connections_break_where_they_are_told_to() {
             if fault == "reset" {
                 assert_eq!(got.error, Some(std::io::ErrorKind::ConnectionReset), "{dialect}");
             }
-            // Dialects whose finish reason comes before the last frame have said all they had to say by then.
+            // Dialects whose finish reason comes before the last frame have said everything by then.
             let said_all = matches!(
                 (dialect, fault),
                 (Dialect::OpenaiChat | Dialect::Anthropic, "cut_before_end" | "end_without_end")

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Got, ask, send};
 
-/// A question to a model that may use these tools of the provider.
+/// A question to a model that may use these provider-run tools.
 fn with_tools(dialect: Dialect, text: &str, stream: bool) -> (String, Value) {
     let (path, mut body) = ask(dialect, text, stream);
     match dialect {
@@ -66,7 +66,7 @@ fn answers(sim: &Sim, dialect: Dialect, make: impl Fn(bool) -> (String, Value)) 
         let blocks: Vec<String> = response
             .content
             .iter()
-            // Gemini signs a streamed text in a part of its own.
+            // Gemini signs a streamed text in a separate part.
             .filter(|block| block.as_text() != Some(""))
             .map(|block| match block {
                 Block::Text(text) => format!("text {} {}", text.text, serde_json::to_string(&cited(text)).unwrap()),
@@ -149,7 +149,7 @@ async fn nobody_pretends_to_have_searched_without_the_tool() {
             ["search for fjords", "fetch https://example.org/", "run `print(1+1)`", "Tell me about the fjords"]
         {
             let response = answers(&sim, dialect, |stream| match prompt.starts_with("Tell") {
-                // With the tool, but without a wish for it.
+                // With the tool, but without asking for it.
                 true => with_tools(dialect, prompt, stream),
                 false => ask(dialect, prompt, stream),
             });
@@ -233,7 +233,7 @@ async fn searches_fail_find_nothing_and_come_to_their_limit() {
     }
 }
 
-/// The types of the events of a stream, each once in a row, with those of their deltas.
+/// The types of a stream's events and of their deltas, without repetitions in a row.
 fn kinds(got: &Got) -> Vec<String> {
     let text = String::from_utf8_lossy(&got.body);
     let events = text.lines().filter_map(|line| line.strip_prefix("data: "));
@@ -323,7 +323,7 @@ async fn streams_come_in_the_order_of_each_provider() {
             "response.code_interpreter_call.completed",
         ]
     );
-    // A copy of OpenAI's API: one source after the other, before the text, without a place in it.
+    // A copy of OpenAI's API: one source after the other, before the text, and not tied to a place in it.
     let (path, mut body) = ask(Dialect::OpenaiChat, "search for fjords", true);
     body["model"] = json!("openai/gpt-5-mini");
     body["tools"] = json!([{"type": "openrouter:web_search"}]);
@@ -459,7 +459,7 @@ async fn scripts_hold_searches_and_citations() {
     }
 }
 
-/// A way to change what comes back, and how the refusal begins; empty: it is accepted.
+/// A way to change what is sent back, and how the refusal begins; empty if it is accepted.
 type Change = (fn(&mut Value), &'static str);
 
 /// Sends an answer back, changed in each of these ways, with another question.

@@ -1,4 +1,4 @@
-//! Requests that are judged by their model: its window, and whether it ever was.
+//! Requests that are judged by their model: its window, and whether it ever existed.
 
 use ikigai_core::{Dialect, ErrorKind};
 use ikigai_sim::Sim;

@@ -16,7 +16,7 @@ use crate::support::{Got, send, send_with, split};
 
 const LIMITS: Limits = Limits::client();
 
-/// Sends what a dialect wrote, in its bytes.
+/// Sends the bytes that a dialect wrote.
 fn post(sim: &Sim, wire: &WireRequest) -> Got {
     let path = match wire.path.strip_prefix("/models/") {
         Some(_) => format!("/v1beta{}", wire.path),
@@ -35,7 +35,7 @@ fn post(sim: &Sim, wire: &WireRequest) -> Got {
     split(&raw, None)
 }
 
-/// A form whose parts are written out: `name=value`, or `name@file name@media type=value`.
+/// A form whose parts are spelled out: `name=value`, or `name@file name@media type=value`.
 fn form(path: &str, parts: &[&str]) -> WireRequest {
     let mut body = String::new();
     for part in parts {
@@ -104,7 +104,7 @@ async fn what_was_spoken_here_is_written_down_here() {
         assert_eq!(found.text, said, "{speaker} to {listener}");
         assert!(found.usage.is_some() || found.seconds.is_some(), "{found:?}");
     }
-    // Other sounds are told by their length.
+    // Other sounds are described by their size.
     let got = post(&sim, &form("/audio/transcriptions", &["model=whisper-1", "file@a.wav@audio/wav=RIFF"]));
     assert_eq!(got.json(), json!({"text": "A sound of 4 bytes.", "usage": {"type": "duration", "seconds": 1.0}}));
 }

@@ -1,4 +1,4 @@
-//! What the simulator bears: clients without a key, slow ones, greedy ones.
+//! What the simulator withstands: clients without a key, slow ones, greedy ones.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -17,7 +17,7 @@ fn connect(sim: &Sim) -> TcpStream {
     stream
 }
 
-/// What a connection brings until the other end closes it.
+/// Reads from a connection until the other end closes it.
 fn until_closed(mut stream: TcpStream) -> String {
     let mut read = Vec::new();
     let _ = stream.read_to_end(&mut read);
@@ -44,7 +44,7 @@ async fn without_a_key_no_fault_happens_and_no_body_is_read() {
     }
     let received = sim.requests();
     assert_eq!(received.iter().map(|request| &request.body).collect::<Vec<_>>(), [&json!(null); 4]);
-    // The answer is there although the body is not.
+    // The answer arrives although the body has not.
     let mut stream = connect(&sim);
     write!(stream, "POST {path} HTTP/1.1\r\nhost: sim\r\ncontent-length: 1000000\r\n\r\n").unwrap();
     assert!(until_closed(stream).starts_with("HTTP/1.1 401"));

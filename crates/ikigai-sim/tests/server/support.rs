@@ -1,4 +1,4 @@
-//! What the tests share: requests over a real socket, and what came back of their answers.
+//! What the tests share: requests over a real socket, and what arrived of their answers.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -9,12 +9,12 @@ use ikigai_core::{Collector, Dialect, Event};
 use ikigai_sim::Sim;
 use serde_json::{Value, json};
 
-/// What came back, as far as it came.
+/// An answer, as far as it arrived.
 #[derive(Debug)]
 pub(crate) struct Got {
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
-    /// Did the connection end as HTTP says it should?
+    /// Whether the connection ended as HTTP says it should.
     pub(crate) whole: bool,
     pub(crate) error: Option<std::io::ErrorKind>,
 }
@@ -54,13 +54,13 @@ pub(crate) fn control(sim: &Sim, verb: &str, body: &Value) -> Got {
     send_with(sim, &format!("/_sim/{verb}"), &format!("authorization: Bearer {}\r\n", sim.token()), body)
 }
 
-/// Sends a request with these headers and no key but what is in them.
+/// Sends a request with these headers and no other key.
 pub(crate) fn send_with(sim: &Sim, path: &str, headers: &str, body: &Value) -> Got {
-    // For a machine that does much else.
+    // Enough for a busy machine.
     send_for(Duration::from_secs(60), sim, path, headers, body)
 }
 
-/// The same, with another patience when nothing comes.
+/// The same, with another limit on how long to wait.
 pub(crate) fn send_for(patience: Duration, sim: &Sim, path: &str, headers: &str, body: &Value) -> Got {
     let mut stream = TcpStream::connect(sim.url().strip_prefix("http://").unwrap()).unwrap();
     stream.set_read_timeout(Some(patience)).unwrap();

@@ -1,4 +1,4 @@
-//! Answers that are kept as they grow.
+//! Answers that are stored as they grow.
 
 use super::conversations::set_title;
 use super::messages::{add, attach, collect, fetch_one};
@@ -7,7 +7,7 @@ use crate::message_rows::{Packed, Raw};
 use crate::sql::{Operation, Session, params};
 use crate::{ConversationId, MessageId, Time};
 
-/// Begins an answer.
+/// Starts an answer.
 #[derive(Debug)]
 pub(crate) struct Begin {
     pub(crate) conversation: ConversationId,
@@ -30,7 +30,7 @@ pub(crate) struct Grow {
     pub(crate) piece: String,
 }
 
-/// The key and the state of a message, which nobody else can change until the transaction ends.
+/// Locks a message until the transaction ends, and returns its key and state.
 async fn hold<S: Session>(session: &mut S, id: MessageId) -> Result<(i64, String)> {
     let sql = format!("SELECT n, state FROM messages WHERE id = $1{}", S::FOR_UPDATE);
     let row = session.first(&sql, params![id.to_string()]).await?;
@@ -43,7 +43,7 @@ impl Operation for Grow {
     const GROWS: bool = true;
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<()> {
-        // As few statements as possible: on a busy server each of them waits. The first one holds the answer.
+        // As few statements as possible: on a busy server, each of them waits. The first one locks the answer.
         let id = self.id.to_string();
         let sql = "UPDATE messages SET updated = $1 WHERE id = $2 AND state = 'partial'";
         if session.execute(sql, params![Time::now().unix_micros(), &id]).await? == 0 {
@@ -60,7 +60,7 @@ impl Operation for Grow {
     }
 }
 
-/// Puts the whole answer in place of what had grown.
+/// Replaces what had grown with the whole answer.
 #[derive(Debug)]
 pub(crate) struct Finish {
     pub(crate) id: MessageId,

@@ -1,4 +1,4 @@
-//! Conversations: made, opened, listed, changed.
+//! Creating, reading, listing and changing conversations.
 
 use crate::conversation::{Conversation, Cursor, Details, Listing, ModelChoice, Page, Parent};
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ const SELECT: &str = "SELECT c.id, c.title, c.created, c.updated, c.system, c.mo
      (SELECT m.id FROM messages m WHERE m.conversation = c.parent AND m.position = c.base) \
      FROM conversations c LEFT JOIN conversations p ON p.n = c.parent";
 
-/// Makes a conversation of a row.
+/// Converts a row to a conversation.
 fn read(mut row: Row) -> Result<Conversation> {
     let id = row.text(0)?;
     let conversation = |mut row: Row, id: &str| -> std::result::Result<Conversation, String> {
@@ -42,13 +42,13 @@ fn read(mut row: Row) -> Result<Conversation> {
     conversation(row, &id).map_err(|fault| Error::corrupt(format!("conversation {id} cannot be read: {fault}")))
 }
 
-/// One conversation.
+/// Reads one conversation.
 pub(super) async fn fetch<S: Session>(session: &mut S, id: ConversationId) -> Result<Conversation> {
     let row = session.first(&format!("{SELECT} WHERE c.id = $1"), params![id.to_string()]).await?;
     read(row.ok_or_else(|| Error::not_found("conversation", id))?)
 }
 
-/// The conversations that a condition holds for, with what to order them by.
+/// Reads the conversations that `rest` selects, in its order.
 pub(super) async fn fetch_all<S: Session>(
     session: &mut S,
     with: &str,
@@ -59,7 +59,7 @@ pub(super) async fn fetch_all<S: Session>(
     rows.into_iter().map(read).collect()
 }
 
-/// The key of a conversation. Nobody else can change the conversation until the transaction ends.
+/// Locks a conversation until the transaction ends, and returns its key.
 pub(super) async fn hold<S: Session>(session: &mut S, id: ConversationId) -> Result<i64> {
     let sql = format!("SELECT n FROM conversations WHERE id = $1{}", S::FOR_UPDATE);
     match session.first(&sql, params![id.to_string()]).await? {
@@ -68,14 +68,14 @@ pub(super) async fn hold<S: Session>(session: &mut S, id: ConversationId) -> Res
     }
 }
 
-/// Sets a title and makes it findable.
+/// Sets a title and makes it searchable.
 pub(super) async fn set_title<S: Session>(session: &mut S, n: i64, title: Option<&str>) -> Result<()> {
     session.execute("UPDATE conversations SET title = $1 WHERE n = $2", params![title, n]).await?;
     let words: Vec<String> = words(title.unwrap_or_default()).map(|word| word.word).collect();
     session.index_title(n, &words).await
 }
 
-/// What a new row of a conversation holds.
+/// The contents of a new conversation's row.
 #[derive(Debug, Clone)]
 pub(super) struct Fresh {
     pub(super) id: ConversationId,
@@ -89,7 +89,7 @@ pub(super) struct Fresh {
     pub(super) base: i64,
 }
 
-/// Makes the row; its key.
+/// Inserts the row and returns its key.
 pub(super) async fn insert<S: Session>(session: &mut S, fresh: &Fresh) -> Result<i64> {
     let mut row = session
         .first(
@@ -115,12 +115,12 @@ pub(super) async fn insert<S: Session>(session: &mut S, fresh: &Fresh) -> Result
     Ok(n)
 }
 
-/// A title that can be kept; an empty one is none.
+/// A title that can be stored; an empty one is `None`.
 pub(super) fn title(given: &str) -> Option<String> {
     Some(one_line(given)).filter(|title| !title.is_empty())
 }
 
-/// The new row that these details describe, beside what is there when they do not say.
+/// The new row that these details describe; what they leave open comes from `otherwise`.
 pub(super) fn fresh(id: ConversationId, details: &Details, otherwise: Option<&Conversation>) -> Result<Fresh> {
     let now = Time::now();
     let (nothing, no_model, no_metadata) = (Vec::new(), ModelChoice::default(), serde_json::Map::new());
@@ -171,7 +171,7 @@ impl Operation for Open {
     }
 }
 
-/// Changes what is said of a conversation.
+/// Changes the details of a conversation.
 #[derive(Debug)]
 pub(crate) struct Update {
     pub(crate) id: ConversationId,
@@ -212,7 +212,7 @@ impl Operation for List {
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Page> {
         let Listing { limit, after } = &self.0;
-        // One more than asked for tells whether there is a next page.
+        // One more than requested shows whether there is a next page.
         let most = i64::from(*limit) + 1;
         const ORDER: &str = "ORDER BY c.updated DESC, c.id DESC LIMIT $1";
         let mut conversations = match after {
@@ -238,7 +238,7 @@ impl Operation for Find {
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Vec<Conversation>> {
         let part = self.0.to_ascii_lowercase();
-        // Only what can stand in an id: the rest would be a pattern.
+        // Only what can occur in an id: anything else would be a pattern.
         if part.is_empty() || !part.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit()) {
             return Ok(Vec::new());
         }

@@ -1,4 +1,4 @@
-//! Forks: made, listed, and what becomes of shared messages when one of those who share them lets go.
+//! Forks: creating and listing them, and what happens to shared messages when one of the conversations drops them.
 
 use ikigai_core::{Block, Message};
 
@@ -10,16 +10,16 @@ use crate::error::Result;
 use crate::sql::{Lock, Operation, Session, params};
 use crate::{ConversationId, Point, Time, json};
 
-/// `down` is everyone who shares a root with the conversation `$1`.
+/// `down` is every conversation that shares a root with `$1`.
 ///
-/// UNION, not UNION ALL: each is visited once, whatever the parents say.
+/// UNION, not UNION ALL: each is visited once, whatever the parents are.
 pub(super) const FAMILY: &str = "WITH RECURSIVE up(n, parent) AS (\
      SELECT c.n, c.parent FROM conversations c WHERE c.id = $1 \
      UNION SELECT c.n, c.parent FROM up JOIN conversations c ON c.n = up.parent), \
      down(n) AS (SELECT up.n FROM up WHERE up.parent IS NULL \
      UNION SELECT c.n FROM down JOIN conversations c ON c.parent = down.n)";
 
-/// Makes a conversation that shares the messages of another up to a point.
+/// Creates a conversation that shares the messages of another up to a point.
 #[derive(Debug)]
 pub(crate) struct Fork {
     pub(crate) from: ConversationId,
@@ -44,7 +44,7 @@ impl Operation for Fork {
     }
 }
 
-/// Everyone who shares a root with a conversation, oldest first.
+/// Lists every conversation that shares a root with this one, oldest first.
 #[derive(Debug)]
 pub(crate) struct Family(pub(crate) ConversationId);
 
@@ -61,8 +61,8 @@ impl Operation for Family {
     }
 }
 
-/// Takes a conversation's own messages after a place away from it. What forks share goes over to the fork that shares the
-/// most, and the others hang on that one; the rest is deleted.
+/// Removes a conversation's own messages after a place. Those that forks share go to the fork that shares the most,
+/// which becomes the parent of the others; the rest are deleted.
 async fn let_go<S: Session>(session: &mut S, line: &Line, place: i64) -> Result<()> {
     let own = line.own;
     let sql = "SELECT n, base FROM conversations WHERE parent = $1 AND base > $2 ORDER BY base DESC, n LIMIT 1";
@@ -77,7 +77,7 @@ async fn let_go<S: Session>(session: &mut S, line: &Line, place: i64) -> Result<
             .await?;
         let sql = "UPDATE conversations SET parent = $1 WHERE parent = $2 AND base > $3 AND n <> $1";
         session.execute(sql, params![heir, own.n, place]).await?;
-        // Whoever owns the message that the heir now begins after: this one, unless it has nothing left of its own.
+        // The owner of the message that the heir now follows: this conversation, unless it has no messages left.
         let parent = line.owner(place).n;
         let sql = "UPDATE conversations SET parent = $1, base = $2 WHERE n = $3";
         session.execute(sql, params![parent, place, heir]).await?;
@@ -91,7 +91,7 @@ async fn let_go<S: Session>(session: &mut S, line: &Line, place: i64) -> Result<
 async fn forget_prompts<S: Session>(session: &mut S, conversation: i64) -> Result<()> {
     let sql = "SELECT body FROM messages WHERE conversation = $1 AND role = 'user'";
     for mut row in session.query(sql, params![conversation]).await? {
-        // One that cannot be read is deleted all the same.
+        // One that cannot be read is deleted anyway.
         let Ok(message) = json::read::<Message>(&row.text(0)?) else { continue };
         for text in message.content.iter().filter_map(Block::as_text) {
             let text = json::write("the prompt", text)?;
@@ -101,7 +101,7 @@ async fn forget_prompts<S: Session>(session: &mut S, conversation: i64) -> Resul
     Ok(())
 }
 
-/// Forgets the messages of a conversation after a point.
+/// Removes the messages of a conversation after a point.
 #[derive(Debug)]
 pub(crate) struct Truncate {
     pub(crate) id: ConversationId,
@@ -122,7 +122,7 @@ impl Operation for Truncate {
         }
         let_go(session, &line, place.max(line.own.base)).await?;
         if place < line.own.base {
-            // Back into what it shares: it hangs on whoever owns the message before.
+            // The point is in the shared part: the owner of the message before it becomes the parent.
             let parent = if place == 0 { line.own.parent } else { Some(line.owner(place).n) };
             let sql = "UPDATE conversations SET parent = $1, base = $2 WHERE n = $3";
             session.execute(sql, params![parent, place, n]).await?;
@@ -134,7 +134,7 @@ impl Operation for Truncate {
     }
 }
 
-/// Deletes a conversation, the messages that no other one shares, and the prompts that were typed in it.
+/// Deletes a conversation, its messages that no other shares, and the prompts that were typed in it.
 #[derive(Debug)]
 pub(crate) struct Delete(pub(crate) ConversationId);
 
@@ -149,7 +149,7 @@ impl Operation for Delete {
         let Link { n, parent, base, .. } = line.own;
         forget_prompts(session, n).await?;
         let_go(session, &line, base).await?;
-        // Forks that share nothing any more move up.
+        // Forks that no longer share anything move up.
         let sql = "UPDATE conversations SET parent = $1 WHERE parent = $2";
         session.execute(sql, params![parent, n]).await?;
         session.execute("DELETE FROM conversations WHERE n = $1", params![n]).await?;

@@ -8,14 +8,14 @@ use crate::error::{Error, Result};
 use crate::sql::{Operation, Session, params};
 use crate::{Time, json};
 
-/// So many prompts are remembered.
+/// How many prompts are remembered.
 const MOST_PROMPTS: i64 = 10_000;
 
 fn value(key: &str, text: &str) -> Result<Json> {
     json::read(text).map_err(|fault| Error::corrupt(format!("the setting `{key}` cannot be read: {fault}")))
 }
 
-/// Keys are names, not texts.
+/// Checks a key: keys are names, not free text.
 fn check(key: &str) -> Result<()> {
     match key {
         "" => Err(Error::invalid("a setting needs a name")),
@@ -43,7 +43,7 @@ impl Operation for GetSetting {
     }
 }
 
-/// Sets a setting; without a value it is removed.
+/// Sets a setting, or removes it if there is no value.
 #[derive(Debug)]
 pub(crate) struct SetSetting {
     pub(crate) key: String,
@@ -91,11 +91,11 @@ pub(crate) struct RememberPrompt(pub(crate) String);
 
 impl Operation for RememberPrompt {
     type Output = ();
-    /// The oldest go when there are too many.
+    /// The oldest are deleted if there are too many, but need not be gone from the files.
     const DELETES: bool = false;
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<()> {
-        // A blank in front keeps a prompt out of the history, as in a shell.
+        // A leading space keeps a prompt out of the history, as in a shell.
         if self.0.starts_with(' ') || self.0.trim().is_empty() {
             return Ok(());
         }
@@ -113,7 +113,7 @@ impl Operation for RememberPrompt {
     }
 }
 
-/// The prompts that were typed last, oldest first.
+/// Reads the prompts that were typed last, oldest first.
 #[derive(Debug)]
 pub(crate) struct Prompts(pub(crate) u32);
 

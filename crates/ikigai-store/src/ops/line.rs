@@ -1,11 +1,11 @@
-//! A conversation's line: itself, its parent, and so on up to the one that began at the start.
+//! A conversation's line: itself, its parent, and so on up to the root.
 
 use crate::error::{Error, Result};
 use crate::sql::{Session, params};
 use crate::{ConversationId, Point};
 
-/// The line of the conversation `$1`, each with the first and the last place that counts. Every step up has a lesser base,
-/// so that the walk ends even in a damaged database.
+/// The line of the conversation `$1`, each with the first and last place that counts. Every step up has a smaller base,
+/// so the walk ends even in a damaged database.
 pub(super) const LINE: &str = "WITH RECURSIVE line(n, parent, base, upto) AS (\
      SELECT c.n, c.parent, c.base, CAST(9223372036854775807 AS bigint) FROM conversations c WHERE c.id = $1 \
      UNION ALL \
@@ -20,7 +20,7 @@ pub(super) struct Link {
     upto: i64,
 }
 
-/// A conversation's line, itself first, and how many messages it has.
+/// A conversation's line, itself first, and its number of messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) links: Vec<Link>,
@@ -41,7 +41,7 @@ impl Line {
         Ok(Line { links, own, length: last.unwrap_or(own.base) })
     }
 
-    /// The conversation of this line that owns the message at a place. Before the first message that is the one at hand.
+    /// The conversation of this line that owns the message at a place; for place 0, this conversation itself.
     pub(super) fn owner(&self, place: i64) -> Link {
         if place == 0 {
             return self.own;
@@ -49,7 +49,7 @@ impl Line {
         self.links.iter().find(|link| link.base < place && place <= link.upto).copied().unwrap_or(self.own)
     }
 
-    /// How many messages come before a point.
+    /// The number of messages before a point.
     pub(super) async fn before<S: Session>(&self, session: &mut S, point: Point) -> Result<i64> {
         let (message, offset) = match point {
             Point::Start => return Ok(0),

@@ -1,4 +1,4 @@
-//! Messages: added and read.
+//! Adding and reading messages.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{ConversationId, MessageId, State, Time};
 const COLUMNS: &str = "m.n, m.id, c.id, m.position, m.created, m.updated, m.state, m.body, m.usage, m.cost, \
      m.finish_reason, m.metadata";
 
-/// All messages of a line, those that are shared among them.
+/// All messages of a line, including shared ones.
 pub(super) const THREAD: &str = "line JOIN messages m ON m.conversation = line.n AND m.position > line.base \
      AND m.position <= line.upto";
 
@@ -44,7 +44,7 @@ pub(super) fn part(mut row: Row) -> Result<(i64, Part)> {
     Ok((row.int(0)?, Part { place: row.int(1)?, form, bytes: row.bytes(3)? }))
 }
 
-/// Messages with all that belongs to them: those that `from`, beginning with the table expression, selects.
+/// Reads the messages that `from` selects, with everything that belongs to them. `with` holds its table expressions.
 pub(super) async fn fetch<S: Session>(
     session: &mut S,
     with: &str,
@@ -79,7 +79,7 @@ pub(super) async fn fetch<S: Session>(
     Ok(found)
 }
 
-/// Adds a message at the end of a conversation; the message's key.
+/// Adds a message at the end of a conversation and returns its key.
 pub(super) async fn add<S: Session>(
     session: &mut S,
     conversation: ConversationId,
@@ -87,7 +87,7 @@ pub(super) async fn add<S: Session>(
     packed: &Packed,
 ) -> Result<i64> {
     let key = hold(session, conversation).await?;
-    // In a second statement, so that it sees what others added while this one waited.
+    // In a second statement, so that it sees what others added while the first one waited.
     let sql = "SELECT title, base, (SELECT max(position) FROM messages WHERE conversation = $1) FROM conversations \
          WHERE n = $1";
     let mut row = session.first(sql, params![key]).await?.ok_or_else(|| Error::internal("a held row is gone"))?;
@@ -102,7 +102,7 @@ pub(super) async fn add<S: Session>(
     Ok(n)
 }
 
-/// Makes the row of a message and all that belongs to it; its key.
+/// Inserts the row of a message and everything that belongs to it, and returns its key.
 pub(super) async fn insert<S: Session>(
     session: &mut S,
     conversation: i64,
@@ -145,20 +145,20 @@ pub(super) async fn insert<S: Session>(
         .ok_or_else(|| Error::internal("an insert gave no key"))?;
     let n = row.int(0)?;
     attach(session, n, &packed.attachments).await?;
-    // What still grows is found once it is whole.
+    // An answer that is still growing is indexed once it is whole.
     if packed.state != State::Partial.as_str() {
         session.index_message(n, packed.place, &packed.words).await?;
     }
     Ok(n)
 }
 
-/// Keeps what was taken out of a message.
+/// Stores what was taken out of a message.
 pub(super) async fn attach<S: Session>(session: &mut S, message: i64, attachments: &[Attachment]) -> Result<()> {
     if attachments.is_empty() {
         return Ok(());
     }
     session.lock(Lock::AddAttachments).await?;
-    // In the order of their hashes: two transactions that add the same ones then wait for each other in one direction only.
+    // Ordered by hash, so that two transactions that add the same ones wait for each other in one direction only.
     let mut sorted: Vec<&Attachment> = attachments.iter().collect();
     sorted.sort_by(|one, other| one.hash.cmp(&other.hash));
     for attachment in sorted {
@@ -176,14 +176,14 @@ pub(super) async fn attach<S: Session>(session: &mut S, message: i64, attachment
     Ok(())
 }
 
-/// Deletes attachments that no message has any more.
+/// Deletes attachments that no message uses any longer.
 pub(super) async fn collect<S: Session>(session: &mut S) -> Result<()> {
     session.lock(Lock::CollectAttachments).await?;
     let sql = "DELETE FROM blobs WHERE NOT EXISTS (SELECT 1 FROM attachments a WHERE a.blob = blobs.n)";
     session.execute(sql, &[]).await.map(drop)
 }
 
-/// One message with all that belongs to it.
+/// Reads one message with everything that belongs to it.
 pub(super) async fn fetch_one<S: Session>(session: &mut S, id: MessageId) -> Result<Raw> {
     let from = "(SELECT * FROM messages WHERE id = $1) m";
     let found = fetch(session, "", from, params![id.to_string()]).await?;
@@ -222,7 +222,7 @@ impl Operation for Message {
     }
 }
 
-/// Reads all messages of a conversation, those that it shares among them.
+/// Reads all messages of a conversation, including shared ones.
 #[derive(Debug)]
 pub(crate) struct Thread(pub(crate) ConversationId);
 

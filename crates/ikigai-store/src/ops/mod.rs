@@ -1,10 +1,10 @@
 //! The operations: each is one transaction, written once for both engines.
 //!
-//! A message belongs to one conversation and has a place in it. A fork has a parent and a `base`: so many messages of the
-//! parent's line are its own beginning. It owns only what comes after, so that nothing is copied. Always true:
+//! A message belongs to one conversation and has a place in it. A fork has a parent and a `base`: it begins with that
+//! many messages of the parent's line. It owns only what comes after, so nothing is copied. Always true:
 //!
-//! - the messages that a conversation owns stand at `base + 1`, `base + 2`, … without a gap;
-//! - where `base` is not 0, the parent itself owns the message at `base`, so that the parent's own base is less.
+//! - the messages that a conversation owns are at `base + 1`, `base + 2`, … without a gap;
+//! - if `base` is not 0, the parent itself owns the message at `base`, so the parent's own base is smaller.
 
 mod answers;
 mod conversations;

@@ -1,4 +1,4 @@
-//! Whole conversations, out of one store and into another.
+//! Moving whole conversations out of one store and into another.
 
 use super::conversations::{Fresh, fetch, insert};
 use super::messages;
@@ -8,7 +8,7 @@ use crate::message_rows::{Packed, Raw, said};
 use crate::sql::{Lock, Operation, Session, params};
 use crate::{ConversationId, MessageId, Restored, Time, json};
 
-/// Every conversation and its parent.
+/// Lists every conversation and its parent.
 #[derive(Debug)]
 pub(crate) struct Outline;
 
@@ -27,7 +27,7 @@ impl Operation for Outline {
     }
 }
 
-/// A conversation with the messages that it owns.
+/// Reads a conversation with the messages that it owns.
 #[derive(Debug)]
 pub(crate) struct Record(pub(crate) ConversationId);
 
@@ -42,7 +42,7 @@ impl Operation for Record {
     }
 }
 
-/// Brings a conversation in as it was, ids and times included.
+/// Imports a conversation as it was, including ids and times.
 #[derive(Debug)]
 pub(crate) struct Restore {
     pub(crate) conversation: Conversation,
@@ -50,7 +50,7 @@ pub(crate) struct Restore {
 }
 
 impl Restore {
-    /// The key of the conversation to hang on, and how many messages are shared.
+    /// The key of the parent, and the number of shared messages.
     async fn parent<S: Session>(&self, session: &mut S) -> Result<(Option<i64>, i64)> {
         let Some(Parent { conversation, message }) = self.conversation.parent else { return Ok((None, 0)) };
         match message {
@@ -59,7 +59,7 @@ impl Restore {
                 let row = session.first(sql, params![conversation.to_string()]).await?;
                 Ok((row.map(|mut row| row.int(0)).transpose()?, 0))
             }
-            // It may have gone over to another conversation since.
+            // It may belong to another conversation by now.
             Some(message) => {
                 let sql = "SELECT conversation, position FROM messages WHERE id = $1";
                 let row = session.first(sql, params![message.to_string()]).await?;
@@ -101,7 +101,7 @@ impl Operation for Restore {
         let key = insert(session, &fresh).await?;
         for (position, (id, created, updated, packed)) in (base + 1..).zip(&self.messages) {
             let sql = "SELECT n FROM messages WHERE id = $1";
-            // The same message in another conversation: this one is a copy.
+            // The message is already in another conversation: this one is a copy.
             let taken = session.first(sql, params![id.to_string()]).await?.is_some();
             let id = if taken { MessageId::new() } else { *id };
             messages::insert(session, key, position, id, (*created, *updated), packed).await?;

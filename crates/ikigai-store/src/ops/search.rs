@@ -1,4 +1,4 @@
-//! Searching, and making everything findable again.
+//! Searching, and rebuilding the search index.
 
 use super::messages::part;
 use crate::attachments::Part;
@@ -17,14 +17,14 @@ pub(crate) struct Search {
     pub(crate) offset: u32,
 }
 
-/// Something that was found, as it comes from the database.
+/// A hit as it comes from the database.
 #[derive(Debug)]
 pub(crate) struct RawHit {
     pub(crate) place: Place,
     pub(crate) conversation: String,
     pub(crate) title: Option<String>,
     pub(crate) created: i64,
-    /// The message, where it is not the title that was found.
+    /// The message, unless the hit is a title.
     pub(crate) message: Option<(String, String, Vec<Part>)>,
 }
 
@@ -58,7 +58,7 @@ impl Operation for Search {
     }
 }
 
-/// The attachments of a message that are texts.
+/// Reads the attachments of a message that are text.
 async fn texts<S: Session>(session: &mut S, message: i64) -> Result<Vec<Part>> {
     let sql = "SELECT a.message, a.place, a.form, b.bytes FROM attachments a JOIN blobs b ON b.n = a.blob \
          WHERE a.message = $1 AND a.form = 'text' ORDER BY a.place";
@@ -66,7 +66,7 @@ async fn texts<S: Session>(session: &mut S, message: i64) -> Result<Vec<Part>> {
     rows.into_iter().map(|row| part(row).map(|(_, part)| part)).collect()
 }
 
-/// Makes everything findable from the messages themselves.
+/// Rebuilds the search index from the conversations and messages themselves.
 pub(crate) async fn reindex<S: Session>(session: &mut S) -> Result<()> {
     for mut row in session.query("SELECT n, title FROM conversations WHERE title IS NOT NULL", &[]).await? {
         let n = row.int(0)?;

@@ -1,4 +1,4 @@
-//! How much there is, and whether all of it is well.
+//! Statistics, and checks of the whole database.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::sql::{Operation, Session, Value, params};
 use crate::stats::{ModelStats, Spent, Stats, add};
 use crate::{ConversationId, State};
 
-/// So many problems are told.
+/// The most problems that are reported.
 const MOST_PROBLEMS: usize = 20;
 
-/// Counts what there is.
+/// Counts everything in the database.
 #[derive(Debug)]
 pub(crate) struct Measure;
 
@@ -44,7 +44,7 @@ impl Operation for Measure {
     }
 }
 
-/// What the answers of a conversation took, those that it shares among them.
+/// Adds up what the answers of a conversation took, including shared ones.
 #[derive(Debug)]
 pub(crate) struct Spend(pub(crate) ConversationId);
 
@@ -59,7 +59,7 @@ impl Operation for Spend {
     }
 }
 
-/// What the answers of a conversation took, with those of everyone who shares a root with it.
+/// Adds up what the answers of a conversation took, and those of every conversation that shares a root with it.
 #[derive(Debug)]
 pub(crate) struct SpendFamily(pub(crate) ConversationId);
 
@@ -72,7 +72,7 @@ impl Operation for SpendFamily {
     }
 }
 
-/// Adds up here: sums of such numbers need more room than a database's integers have.
+/// Adds up in the program: such sums need more room than a database's integers have.
 async fn spent<S: Session>(session: &mut S, with: &str, from: &str, params: &[Value<'_>]) -> Result<Spent> {
     let sql = format!(
         "{with} SELECT m.provider, m.model, m.input_tokens, m.output_tokens, m.thinking_tokens, m.cache_read_tokens, \
@@ -105,7 +105,7 @@ fn count(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_default()
 }
 
-/// Reads everything and tells what is not as it must be.
+/// Reads everything and reports what is wrong.
 #[derive(Debug)]
 pub(crate) struct Examine;
 
@@ -130,7 +130,7 @@ impl Operation for Examine {
     }
 }
 
-/// The first of the problems, and how many more there are.
+/// The first problems, and how many more there are.
 pub(crate) fn told(mut problems: Vec<String>) -> Vec<String> {
     if problems.len() > MOST_PROBLEMS {
         let more = problems.len() - MOST_PROBLEMS;

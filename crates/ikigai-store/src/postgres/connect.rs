@@ -1,4 +1,4 @@
-//! From a URL to connections.
+//! Opens connections to the database that a URL names.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use tokio_postgres::{Config, NoTls};
 use super::fault;
 use crate::error::{Error, ErrorKind, Result};
 
-/// So many connections at most.
+/// The most connections.
 const CONNECTIONS: usize = 8;
-/// How long to wait for the server, and for one of them to become free.
+/// How long to wait for the server, and for a connection to become free.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Connections to the database that a URL names, and the URL as it may be shown. Nothing is connected yet.
+/// Returns the address of the database as it may be shown, and a pool of connections. Nothing is connected yet.
 pub(super) fn pool(url: &str) -> Result<(String, Pool)> {
     let config = config(url)?;
     let place = shown(&config);
@@ -27,7 +27,7 @@ pub(super) fn pool(url: &str) -> Result<(String, Pool)> {
             .recycle_timeout(Some(PATIENCE))
             .post_create(Hook::async_fn(|client, _| {
                 Box::pin(async move {
-                    // Statements need not name the schema, and nobody waits forever for a lock.
+                    // Statements need not name the schema, and nothing waits forever for a lock.
                     let sql = "SET search_path TO ikigai, pg_catalog; SET lock_timeout TO '30s'; \
                          SET idle_in_transaction_session_timeout TO '5min'";
                     client.batch_execute(sql).await.map_err(HookError::Backend)
@@ -40,10 +40,10 @@ pub(super) fn pool(url: &str) -> Result<(String, Pool)> {
 }
 
 fn config(url: &str) -> Result<Config> {
-    // `require` checks the certificate here, as these two ask for.
+    // Here `require` checks the certificate, which is what these two ask for.
     let url = url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
     let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
-        // Not the URL itself: there may be a password in it.
+        // Not the URL itself: it may contain a password.
         let said = fault::chain(&error);
         let form = "a database is named postgres://user:password@host:port/database";
         Error::invalid(format!("the address of the PostgreSQL database is not right: {said}; {form}"))
@@ -100,15 +100,15 @@ fn manager(mut config: Config) -> Result<Manager> {
     encrypted(config, recycling)
 }
 
-/// In the clear, or encrypted: never what somebody on the way would like better.
+/// Either unencrypted or encrypted: never left to someone on the way to decide.
 fn settled(config: &Config) -> SslMode {
-    // A server on this machine often has a certificate that nobody signed; nothing leaves the machine either.
+    // A server on this machine often has a self-signed certificate, and nothing leaves the machine.
     let stays_here = config.get_hosts().iter().all(is_here) && config.get_hostaddrs().iter().all(|it| it.is_loopback());
     match config.get_ssl_mode() {
         SslMode::Disable => SslMode::Disable,
         SslMode::Prefer if stays_here => SslMode::Disable,
         SslMode::Prefer | SslMode::Require => SslMode::Require,
-        // A foreign enum that may grow: whatever it is, it asks for more than the others.
+        // A foreign enum that may grow: anything new asks for more than the others.
         _ => SslMode::Require,
     }
 }

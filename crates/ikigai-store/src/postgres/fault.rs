@@ -1,11 +1,11 @@
-//! What the server and the connections say, in our words.
+//! Converts the errors of the server and of the connections.
 
 use deadpool_postgres::PoolError;
 use tokio_postgres::error::SqlState;
 
 use crate::error::{Error, ErrorKind};
 
-/// All that an error says, with its causes.
+/// Everything that an error says, including its causes.
 pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let mut said = error.to_string();
     let mut cause = error.source();
@@ -20,10 +20,10 @@ pub(super) fn chain(error: &dyn std::error::Error) -> String {
     said
 }
 
-/// A statement failed, and its transaction with it: nothing was changed.
+/// The error of a statement. Its transaction failed with it, so nothing was changed.
 pub(super) fn statement(error: tokio_postgres::Error) -> Error {
     let Some(state) = error.code().cloned() else {
-        // A value of a kind that the statement does not take is our fault; everything else is the connection's.
+        // Closed connections and I/O errors are the connection's fault; anything else, such as a wrong type, is ours.
         return match error.is_closed() || is_io(&error) {
             true => Error::new(ErrorKind::Unreachable, chain(&error)).caused_by(error).worth_another_try(),
             false => Error::internal(chain(&error)).caused_by(error),
@@ -34,12 +34,12 @@ pub(super) fn statement(error: tokio_postgres::Error) -> Error {
         None => chain(&error),
     };
     let made = Error::new(kind(&state), said).caused_by(error);
-    // The server had to choose someone to begin again, or went down between two statements.
+    // The server chose this transaction to be run again, or shut down between two statements.
     let again = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::ADMIN_SHUTDOWN];
     if again.contains(&state) { made.worth_another_try() } else { made }
 }
 
-/// The commit failed. Where the connection is lost nobody knows whether it happened, so that it is not tried again.
+/// The error of a commit. If the connection was lost, nobody knows whether the commit happened, so it is not retried.
 pub(super) fn commit(error: tokio_postgres::Error) -> Error {
     if error.code().is_some() {
         return statement(error);
@@ -48,12 +48,12 @@ pub(super) fn commit(error: tokio_postgres::Error) -> Error {
     Error::new(ErrorKind::Unreachable, said).caused_by(error)
 }
 
-/// No connection could be had.
+/// The error of getting a connection.
 pub(super) fn pool(error: PoolError) -> Error {
     match error {
         PoolError::Backend(error) => {
             let made = statement(error);
-            // What the server says while it lets us in is never a fault of a statement.
+            // What the server says while we connect is never the fault of a statement.
             if made.kind() == ErrorKind::Internal { Error::new(ErrorKind::Unreachable, made.message()) } else { made }
         }
         PoolError::Closed => Error::closed(),
@@ -64,7 +64,7 @@ pub(super) fn pool(error: PoolError) -> Error {
     }
 }
 
-/// Work on another thread did not come to its end.
+/// The error of work on another thread that did not finish.
 pub(super) fn task(error: tokio::task::JoinError) -> Error {
     if error.is_cancelled() { Error::closed() } else { Error::internal(error.to_string()) }
 }
@@ -80,7 +80,7 @@ fn is_io(error: &tokio_postgres::Error) -> bool {
     false
 }
 
-/// By the classes of the server's codes.
+/// The kind of an error, by the class of the server's code.
 fn kind(state: &SqlState) -> ErrorKind {
     match state.code() {
         // Lock not available.
@@ -92,7 +92,7 @@ fn kind(state: &SqlState) -> ErrorKind {
             "08" | "28" | "3D" | "53" | "57" => ErrorKind::Unreachable,
             // Something does not fit: too long, too large.
             "54" => ErrorKind::Invalid,
-            // Someone else has to let go first.
+            // Another transaction has to finish first.
             "40" => ErrorKind::Busy,
             "58" => ErrorKind::Access,
             "XX" => ErrorKind::Corrupt,

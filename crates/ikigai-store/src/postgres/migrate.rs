@@ -1,4 +1,4 @@
-//! Makes the tables, or brings old ones up to date: in one transaction, and one program at a time.
+//! Creates the tables, or brings old ones up to date: in one transaction, and one program at a time.
 
 use deadpool_postgres::Client;
 use tokio_postgres::IsolationLevel;
@@ -11,17 +11,17 @@ use crate::migrations::{Migration, Then};
 use crate::ops::reindex;
 use crate::sql::{Session as _, params};
 
-/// Older servers lack what we use.
+/// The oldest version of the server that has what we use.
 const OLDEST: i64 = 12;
 
 /// Runs the steps that the database lacks.
 pub(super) async fn migrate(client: &mut Client, steps: &[Migration]) -> Result<()> {
     let latest = steps.last().map_or(0, |step| step.version);
-    // Whatever the server's default is: after the wait for the lock, what others did meanwhile must be seen.
+    // Whatever the server's default is: after waiting for the lock, we must see what others did meanwhile.
     let begin = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
     let mut transaction = Transaction { inner: begin.start().await.map_err(statement)? };
     refuse_unfit(&mut transaction).await?;
-    // Without the lock first: whoever comes to a database that is up to date needs no right to change it.
+    // First without the lock: no right to change the database is needed if it is up to date.
     let mut found = version(&mut transaction).await?;
     if found < latest {
         transaction.advisory(MIGRATIONS).await?;
@@ -48,7 +48,7 @@ pub(super) async fn migrate(client: &mut Client, steps: &[Migration]) -> Result<
     transaction.inner.commit().await.map_err(statement)
 }
 
-/// The version of the tables; 0 where there are none.
+/// The version of the tables, or 0 if there are none.
 async fn version(transaction: &mut Transaction<'_>) -> Result<i64> {
     let sql = "SELECT count(*) FILTER (WHERE c.relname = 'migrations'), count(*) FROM pg_class c \
          JOIN pg_namespace s ON s.oid = c.relnamespace WHERE s.nspname = 'ikigai'";

@@ -1,6 +1,6 @@
 //! PostgreSQL: a server, by URL.
 //!
-//! All tables lie in the schema `ikigai` of the database that the URL names. Connections are kept open and shared.
+//! All tables are in the schema `ikigai` of the database that the URL names. Connections are kept open and shared.
 
 mod connect;
 mod fault;
@@ -17,7 +17,7 @@ use crate::sql::{Engine, Inspection, Operation};
 
 use session::Transaction;
 
-/// How often an operation is begun again when the server asks for that, or a connection has died.
+/// How often an operation is tried if the server asks for a retry, or a connection has died.
 const TRIES: u32 = 6;
 
 /// Conversations in a PostgreSQL database.
@@ -31,7 +31,7 @@ const TRIES: u32 = 6;
 /// # Ok(()) }
 /// ```
 ///
-/// It needs a running tokio.
+/// Requires a running tokio runtime.
 #[derive(Debug)]
 pub struct Postgres {
     place: String,
@@ -39,15 +39,15 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Connects to a database, and makes or updates the tables when that is needed. Several programs may do so at once.
+    /// Connects to a database, and creates or updates the tables if needed. Several programs may do so at once.
     ///
-    /// The URL is `postgres://user:password@host:port/database`. With `?sslmode=require`, the connection is encrypted and
-    /// the server's certificate must be good for its name, by the system's certificates or those in `SSL_CERT_FILE`.
-    /// Without it, a server elsewhere is spoken to in that way as well, and one on this machine in the clear. With
-    /// `?sslmode=disable` every server is spoken to in the clear.
+    /// The URL is `postgres://user:password@host:port/database`. With `?sslmode=require`, the connection is encrypted
+    /// and the server's certificate must be valid for its name, by the system's certificates or those in
+    /// `SSL_CERT_FILE`. This is also the default for a server elsewhere; the connection to one on this machine is
+    /// unencrypted by default. With `?sslmode=disable`, no connection is encrypted.
     ///
     /// # Errors
-    /// If the server cannot be reached or refuses us, or a newer program made the tables.
+    /// Returns an error if the server cannot be reached or refuses the connection, or a newer program made the tables.
     pub async fn open(url: &str) -> Result<Postgres> {
         let (place, pool) = connect::pool(url)?;
         let store = Postgres { place, pool };
@@ -63,7 +63,7 @@ impl Postgres {
         let mut client = self.pool.get().await.map_err(fault::pool)?;
         let begin = client.build_transaction();
         let begin = match mode {
-            // One state of the database for all queries.
+            // One snapshot of the database for all queries.
             Mode::Read => begin.isolation_level(IsolationLevel::RepeatableRead).read_only(true),
             Mode::Write => begin.isolation_level(IsolationLevel::ReadCommitted),
         };
@@ -79,7 +79,7 @@ impl Postgres {
             tries += 1;
             match self.attempt(&operation, mode).await {
                 Err(error) if error.is_worth_another_try() && tries < TRIES => {
-                    // Not all at the same moment again.
+                    // So that not everyone retries at the same moment.
                     let spread = u64::from(uuid::Uuid::new_v4().as_bytes()[0]);
                     tokio::time::sleep(Duration::from_millis(u64::from(tries) * (5 + spread / 8))).await;
                 }
@@ -123,7 +123,7 @@ impl Engine for Postgres {
     }
 }
 
-/// What the server says of itself. It checks references at every write, and has no other check that we could ask for.
+/// Reads what the server says about itself. It checks references on every write, and has no other check to ask for.
 #[derive(Debug)]
 struct Inspect;
 

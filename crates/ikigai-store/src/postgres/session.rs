@@ -17,14 +17,14 @@ pub(super) const MIGRATIONS: i64 = NAMES + 1;
 const FAMILY: i64 = NAMES + 2;
 const ATTACHMENTS: i64 = NAMES + 3;
 
-/// The last place of a word that the server counts, and how many places of one word it keeps.
+/// The last position of a word that the server counts, and how many positions of one word it keeps.
 const LAST_POSITION: usize = 16_383;
 const MOST_POSITIONS: usize = 255;
 
-/// So many of the newest messages tell whether a word is common, and it is when so many of them have it.
+/// A word is common if this many (`COMMON`) of this many of the newest messages (`SAMPLE`) contain it.
 const SAMPLE: i64 = 500;
 const COMMON: i64 = 5;
-/// A word that is common is ranked among so many of the newest messages.
+/// A common word is ranked among this many of the newest messages.
 const RANKED_OF_NEWEST: i64 = 3000;
 
 pub(super) struct Transaction<'a> {
@@ -32,7 +32,7 @@ pub(super) struct Transaction<'a> {
 }
 
 impl Transaction<'_> {
-    /// Waits for a lock that lasts until the end of the transaction.
+    /// Takes a lock that lasts until the end of the transaction.
     pub(super) async fn advisory(&mut self, name: i64) -> Result<()> {
         self.execute("SELECT pg_advisory_xact_lock($1)", params![name]).await.map(drop)
     }
@@ -45,7 +45,7 @@ impl Transaction<'_> {
             if room <= 0 {
                 break;
             }
-            // Longer texts hold more words: that alone is no merit.
+            // Longer texts contain more words, which is no merit in itself.
             const RANKED: &str = "words @@ CAST(CAST($1 AS text) AS tsquery) \
                  ORDER BY ts_rank(words, CAST(CAST($1 AS text) AS tsquery), 1) DESC, n DESC LIMIT $2";
             let rows = match number(place) {
@@ -62,7 +62,7 @@ impl Transaction<'_> {
                 found.push(Found { place, n: row.int(0)? });
             }
             let room = wanted.saturating_sub(i64::try_from(found.len()).unwrap_or(i64::MAX));
-            // To rank all messages with a word that is everywhere takes long, and says little.
+            // Ranking all messages with a word that is everywhere takes long and says little.
             if place == Place::Title
                 && room > 0
                 && self.is_common(query).await?
@@ -77,8 +77,8 @@ impl Transaction<'_> {
 
     async fn newest(&mut self, query: &str, limit: i64, offset: i64) -> Result<Vec<Found>> {
         let wanted = limit.saturating_add(offset);
-        // A word that is everywhere is soon met on the way back from the newest message; for any other the index knows
-        // better. `IS TRUE` keeps the index of words out of it.
+        // A word that is everywhere soon turns up on the way back from the newest message; for any other, the index is
+        // faster. `IS TRUE` keeps the index of words out of it.
         let messages = match self.is_common(query).await? {
             true => {
                 "SELECT CAST(place AS bigint), n, created FROM messages \
@@ -106,7 +106,7 @@ impl Transaction<'_> {
         Ok(page.map(|(_, found)| found).collect())
     }
 
-    /// Is what is looked for in many of the newest messages?
+    /// Whether many of the newest messages match the query.
     async fn is_common(&mut self, query: &str) -> Result<bool> {
         let sql = "SELECT count(*) FROM (SELECT words FROM messages ORDER BY created DESC, n DESC LIMIT $2) newest \
              WHERE words @@ CAST(CAST($1 AS text) AS tsquery)";
@@ -114,7 +114,7 @@ impl Transaction<'_> {
         Ok(count.unwrap_or_default() >= COMMON)
     }
 
-    /// The best among the newest messages; none when these are not enough.
+    /// The best among the newest messages, or `None` if those are not enough.
     async fn best_of_newest(&mut self, query: &str, wanted: i64) -> Result<Option<Vec<Found>>> {
         let sql = "SELECT CAST(place AS bigint), n FROM \
              (SELECT n, place, words FROM messages ORDER BY created DESC, n DESC LIMIT $3) newest \
@@ -127,7 +127,7 @@ impl Transaction<'_> {
     }
 }
 
-/// A place by its number.
+/// The place with this number.
 fn place(number: i64) -> Place {
     match number {
         0 => Place::Title,
@@ -137,7 +137,7 @@ fn place(number: i64) -> Place {
     }
 }
 
-/// How a place stands in the table of messages; titles are not in it.
+/// The number of a place in the table of messages, which has no titles.
 fn number(place: Place) -> Option<i64> {
     match place {
         Place::Title => None,
@@ -147,7 +147,7 @@ fn number(place: Place) -> Option<i64> {
     }
 }
 
-/// Words as a `tsvector`: each with its places. Words are letters and digits, so that quotes hold them.
+/// Words as a `tsvector`: each with its positions. Words are only letters and digits, so quoting them is safe.
 fn vector(words: &[String]) -> String {
     let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (at, word) in words.iter().enumerate() {

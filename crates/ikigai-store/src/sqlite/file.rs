@@ -12,19 +12,19 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::migrations::{LATEST, SQLITE};
 use crate::sql::Inspection;
 
-/// "ikig": says in the file's header whose it is.
+/// "ikig": marks a file as ours, in its header.
 const APPLICATION: i64 = 0x696B_6967;
 /// How long to wait for another program.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Opens the file for writing, makes it when there is none, and brings it up to date.
+/// Opens the file for writing, creates it if it does not exist, and brings it up to date.
 pub(super) fn open(path: &Path) -> Result<Connection> {
     make(path)?;
     refuse_lost_log(path)?;
     let deadline = Instant::now() + PATIENCE;
     loop {
         match prepare(path) {
-            // Two programs that make the same file: SQLite does not always wait by itself here.
+            // Two programs are creating the same file: SQLite does not always wait on its own here.
             Err(error) if error.kind() == ErrorKind::Busy && Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(20));
             }
@@ -35,7 +35,7 @@ pub(super) fn open(path: &Path) -> Result<Connection> {
 
 fn prepare(path: &Path) -> Result<Connection> {
     let mut connection = connect(path)?;
-    // First look, then touch.
+    // Look before changing anything.
     if identify(&connection)? == Found::Nothing {
         pragma(&connection, "PRAGMA auto_vacuum = INCREMENTAL")?;
     }
@@ -53,7 +53,7 @@ pub(super) fn memory() -> Result<Connection> {
     Ok(connection)
 }
 
-/// Opens a file that was opened before, to read only.
+/// Opens a file that was opened before, for reading only.
 pub(super) fn reader(path: &Path) -> Result<Connection> {
     let connection = connect(path)?;
     configure(&connection)?;
@@ -62,7 +62,7 @@ pub(super) fn reader(path: &Path) -> Result<Connection> {
 }
 
 fn connect(path: &Path) -> Result<Connection> {
-    // Without "create": a file that disappeared must not come back empty.
+    // Without "create": a file that has disappeared must not come back empty.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
     connection.busy_timeout(PATIENCE).map_err(fault)?;
@@ -72,14 +72,14 @@ fn connect(path: &Path) -> Result<Connection> {
 fn configure(connection: &Connection) -> Result<()> {
     for sql in [
         "PRAGMA foreign_keys = ON",
-        // What was committed survives a power cut, too.
+        // What was committed survives a power cut as well.
         "PRAGMA synchronous = FULL",
         // What is deleted is overwritten.
         "PRAGMA secure_delete = ON",
         "PRAGMA temp_store = MEMORY",
         "PRAGMA cell_size_check = ON",
         "PRAGMA trusted_schema = OFF",
-        // A log that has grown once does not stay that large.
+        // A log that has grown does not stay that large.
         "PRAGMA journal_size_limit = 16777216",
     ] {
         pragma(connection, sql)?;
@@ -88,8 +88,8 @@ fn configure(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Writes without waiting for the disk, and leaves the work that has gathered in the log to the next write that waits. What was
-/// written is there when this program ends, however it ends; after a power cut the last seconds may be missing.
+/// Writes without waiting for the disk, and leaves the checkpoint of the log to the next write that waits. What was
+/// written survives the end of this program, however it ends; after a power cut, the last seconds may be missing.
 pub(super) fn without_waiting<T>(
     connection: &mut Connection,
     write: impl FnOnce(&mut Connection) -> Result<T>,
@@ -102,7 +102,7 @@ pub(super) fn without_waiting<T>(
     written
 }
 
-/// Runs a pragma to its end, whatever it gives.
+/// Runs a pragma to its end, whatever it returns.
 fn pragma(connection: &Connection, sql: &str) -> Result<()> {
     let mut statement = connection.prepare(sql).map_err(fault)?;
     let mut rows = statement.query([]).map_err(fault)?;
@@ -120,9 +120,9 @@ enum Found {
     Ours,
 }
 
-/// Whose database is it?
+/// Finds out whose database it is.
 fn identify(connection: &Connection) -> Result<Found> {
-    // In one transaction: another program may be making it just now.
+    // In one transaction: another program may be creating it right now.
     pragma(connection, "BEGIN")?;
     let looked = || -> Result<_> {
         let application = number(connection, "PRAGMA application_id")?;
@@ -139,7 +139,7 @@ fn identify(connection: &Connection) -> Result<Found> {
     }
 }
 
-/// Makes the folder and an empty file, for their owner's eyes only.
+/// Creates the folder and an empty file, readable only by their owner.
 fn make(path: &Path) -> Result<()> {
     let refused =
         |what: &str, error: std::io::Error| Error::new(ErrorKind::Access, format!("{what}: {error}")).caused_by(error);
@@ -161,8 +161,8 @@ fn make(path: &Path) -> Result<()> {
     }
 }
 
-/// SQLite deletes the log of an empty database. When the log has something in it, the database has lost it: then nothing
-/// may be touched.
+/// SQLite deletes the log of an empty database. If the log has something in it, the database was lost: then nothing may
+/// be touched.
 fn refuse_lost_log(path: &Path) -> Result<()> {
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     let mut log = path.as_os_str().to_owned();
@@ -177,8 +177,8 @@ fn refuse_lost_log(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Gives free pages back and empties the log, in which older states of pages may be; was all of it possible? What was
-/// deleted has been overwritten already.
+/// Gives free pages back and empties the log, which may hold older states of pages. Returns whether all of it was
+/// possible. What was deleted has been overwritten already.
 pub(super) fn scrub(connection: &Connection, patience: Duration) -> bool {
     let truncated = || -> Result<bool> {
         pragma(connection, "PRAGMA incremental_vacuum")?;
@@ -189,13 +189,13 @@ pub(super) fn scrub(connection: &Connection, patience: Duration) -> bool {
     connection.busy_timeout(PATIENCE).is_ok() && done
 }
 
-/// A copy of the whole database.
+/// Writes a copy of the whole database.
 pub(super) fn backup(connection: &Connection, to: &Path) -> Result<()> {
     let text = to.to_str().ok_or_else(|| Error::invalid(format!("the path {} is not UTF-8", to.display())))?;
     if to.exists() {
         return Err(Error::new(ErrorKind::Access, format!("{text} is there already")));
     }
-    // To SQLite a copy is a write.
+    // For SQLite, a copy is a write.
     let reads_only = number(connection, "PRAGMA query_only")?;
     pragma(connection, "PRAGMA query_only = 0")?;
     let copied = connection.execute("VACUUM INTO ?1", [text]).map_err(fault).map(drop);

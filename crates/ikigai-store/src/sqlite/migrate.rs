@@ -1,4 +1,4 @@
-//! Brings an old database up to date: in one transaction, so that a program that dies leaves it as it was.
+//! Brings an old database up to date: in one transaction, so that a program that dies leaves it unchanged.
 
 use rusqlite::Connection;
 
@@ -25,7 +25,7 @@ pub(super) fn migrate(connection: &mut Connection, steps: &[Migration], applicat
 }
 
 fn apply(connection: &mut Connection, steps: &[Migration], latest: i64, application: i64) -> Result<()> {
-    // Again, now that nobody else can: another program may have done it meanwhile.
+    // Again, now that nobody else can write: another program may have done it meanwhile.
     let found = number(connection, "PRAGMA user_version")?;
     if found > latest {
         return Err(Error::newer(found, latest));

@@ -1,7 +1,7 @@
 //! SQLite: one file, no server.
 //!
-//! One thread writes, a few read; they are handed their work over bounded channels. Several programs may use the file at
-//! once: readers never wait, and writers wait for each other.
+//! One thread writes, a few read; they get their work over bounded channels. Several programs may use the file at once:
+//! readers never wait, and writers wait for each other.
 
 mod file;
 mod migrate;
@@ -17,38 +17,38 @@ use crate::sql::{Engine, Inspection, Operation};
 
 use worker::{Pool, Worker};
 
-/// How many threads read.
+/// The number of threads that read.
 const READERS: usize = 3;
 
 /// Conversations in a SQLite database: one file, or memory.
 ///
-/// The file is in WAL mode: beside `ikigai.db` there are `ikigai.db-wal` and `ikigai.db-shm` while it is in use. They belong
-/// to it, and must not be moved or deleted alone. It must lie on a local disk, not on a network file system.
+/// The file is in WAL mode: while it is in use, `ikigai.db-wal` and `ikigai.db-shm` are next to `ikigai.db`. They
+/// belong to it; do not move or delete them alone. The file must be on a local disk, not a network file system.
 ///
 /// Nothing here needs a particular async runtime.
 #[derive(Debug)]
 pub struct Sqlite {
     place: Arc<str>,
     writer: Pool,
-    /// None for a database in memory, which exists for one connection only.
+    /// `None` for a database in memory, which exists for one connection only.
     readers: Option<Pool>,
 }
 
 impl Sqlite {
-    /// Opens a database, creates it if it does not exist, and brings an old one up to date. A new file and its folder can be
-    /// read by their owner only.
+    /// Opens a database, creates it if it does not exist, and brings an old one up to date. Only their owner can read a
+    /// new file and its folder.
     ///
     /// # Errors
-    /// If the file was made by a newer program, is damaged, is something else, or cannot be used. It is then left as
-    /// it was.
+    /// Returns an error if the file was made by a newer program, is damaged, is something else, or cannot be used. It
+    /// is then left unchanged.
     pub async fn open(path: impl AsRef<Path>) -> Result<Sqlite> {
         Sqlite::start(Some(path.as_ref().to_owned())).await
     }
 
-    /// A database in memory, which is gone when the store is: for conversations that are not to be kept.
+    /// Opens a database in memory, which lasts as long as the store: for conversations that should not be kept.
     ///
     /// # Errors
-    /// If there is no memory left.
+    /// Returns an error if there is no memory left.
     pub async fn memory() -> Result<Sqlite> {
         Sqlite::start(None).await
     }
@@ -61,7 +61,7 @@ impl Sqlite {
             None => None,
             Some(path) => Some(Pool::start("ikigai-store-reader", READERS, Worker::reader(path)).map_err(at)?),
         };
-        // The first one to ask makes the connection, with all the checks.
+        // The first request makes the connection, with all the checks.
         writer.run(|worker| worker.connection().map(drop)).await.map_err(at)?;
         Ok(Sqlite { place, writer, readers })
     }
@@ -69,7 +69,7 @@ impl Sqlite {
     /// Writes a copy of the whole database to a new file, while it is in use.
     ///
     /// # Errors
-    /// If the file exists, or cannot be written.
+    /// Returns an error if the file exists, or cannot be written.
     pub async fn backup(&self, to: impl AsRef<Path>) -> Result<()> {
         let to = to.as_ref().to_owned();
         let at = |error: Error| error.at(&self.place);

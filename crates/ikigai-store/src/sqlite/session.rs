@@ -1,4 +1,4 @@
-//! A transaction on a connection of our own. Nothing in it ever waits for anything but the disk.
+//! A transaction on a connection. Nothing in it ever waits for anything but the disk.
 
 use std::future::{Future, ready};
 use std::ops::ControlFlow;
@@ -19,13 +19,13 @@ pub(super) fn transaction<O: Operation>(connection: &mut Connection, begin: &str
     let outcome = now(operation.run(&mut Transaction { connection }))
         .and_then(|output| connection.execute_batch("COMMIT").map_err(fault).map(|()| output));
     if outcome.is_err() && !connection.is_autocommit() {
-        // The first error is the one to tell. A rollback only fails when there is nothing to roll back.
+        // The first error is the one to report. A rollback fails only if there is nothing to roll back.
         let _ = connection.execute_batch("ROLLBACK");
     }
     outcome
 }
 
-/// What a future gives that never waits.
+/// The result of a future that never waits.
 pub(super) fn now<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => outcome,
@@ -38,7 +38,7 @@ pub(super) struct Transaction<'a> {
     pub(super) connection: &'a mut Connection,
 }
 
-/// So many messages are looked up one by one.
+/// Up to this many messages are looked up one by one.
 const FEW: usize = 1000;
 
 impl Transaction<'_> {
@@ -57,7 +57,7 @@ impl Transaction<'_> {
         Ok(all)
     }
 
-    /// Hands over row by row, until that is enough.
+    /// Passes on row by row, until that is enough.
     fn each(
         &mut self,
         sql: &str,
@@ -93,8 +93,8 @@ impl Transaction<'_> {
         Ok(found.split_off(usize::try_from(offset).unwrap_or(usize::MAX).min(found.len())))
     }
 
-    /// What was found is kept in mind. When it is much, messages are looked at from the newest on until enough of them are
-    /// among it: a word that is everywhere is soon met.
+    /// All keys that match are collected. If there are many, messages are read from the newest on until enough of them
+    /// match: a word that is everywhere soon turns up.
     fn newest(&mut self, query: &Query, limit: i64, offset: i64) -> Result<Vec<Found>> {
         let mut keys = Vec::new();
         self.each("SELECT rowid FROM search WHERE search MATCH $1", params![query.to_fts5()], |row| {
@@ -169,7 +169,7 @@ fn column(place: Place) -> &'static str {
 }
 
 impl Session for Transaction<'_> {
-    /// The whole database is ours while a transaction writes.
+    /// A transaction that writes has the whole database to itself.
     const FOR_UPDATE: &'static str = "";
 
     fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> impl Future<Output = Result<u64>> + Send {
@@ -214,7 +214,7 @@ impl Session for Transaction<'_> {
     }
 }
 
-/// PostgreSQL's parameters as SQLite numbers them. There is no other `$` in our statements.
+/// PostgreSQL's parameters as SQLite numbers them. Our statements contain no other `$`.
 fn translated(sql: &str) -> String {
     sql.replace('$', "?")
 }
@@ -243,7 +243,7 @@ fn value(value: ValueRef<'_>) -> Result<Value<'static>> {
     }
 }
 
-/// What SQLite says, in our words.
+/// Converts an error of SQLite.
 pub(super) fn fault(error: rusqlite::Error) -> Error {
     let said = match &error {
         rusqlite::Error::SqliteFailure(_, Some(said)) => said.clone(),
@@ -263,7 +263,7 @@ pub(super) fn fault(error: rusqlite::Error) -> Error {
             | ErrorCode::OutOfMemory,
         ) => ErrorKind::Access,
         Some(ErrorCode::TooBig) => ErrorKind::Invalid,
-        // Foreign codes: whatever else it is, a correct program does not meet it.
+        // Foreign codes: a correct program does not meet any of the others.
         _ => ErrorKind::Internal,
     };
     Error::new(kind, said).caused_by(error)

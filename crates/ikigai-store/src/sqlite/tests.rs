@@ -45,7 +45,7 @@ fn holds(files: &[(String, Vec<u8>)], text: &str) -> Vec<String> {
 
 #[test]
 fn sqlite_is_new_enough() {
-    // Older ones can damage a database in WAL mode when several programs write to it.
+    // Older versions can damage a database in WAL mode when several programs write to it.
     assert!(rusqlite::version_number() >= 3_051_003, "SQLite {} is too old", rusqlite::version());
 }
 
@@ -317,7 +317,7 @@ fn what_is_deleted_is_gone_from_the_files() {
         let kept = store.create(Details::default()).await.unwrap().id;
         store.append(kept, user("keepsake")).await.unwrap();
         let chat = store.create(Details::default().title("Xylophone")).await.unwrap().id;
-        // Long enough for pages of its own, an index entry of its own, and an attachment.
+        // Long enough for its own pages, its own index entry, and an attachment.
         store.append(chat, user(&"Quetzalcoatl went to Popocatepetl. ".repeat(500))).await.unwrap();
         let text = "Huitzilopochtli ".repeat(900);
         let source = ikigai_core::Source::Text { media_type: "text/plain".into(), text };
@@ -370,7 +370,7 @@ fn a_reader_elsewhere_only_delays_the_scrubbing() {
         store.set("anything", 1.into()).await.unwrap();
         assert_eq!(holds(&bytes(&folder), "Xylophone"), Vec::<String>::new());
 
-        // Where no write follows, closing does it, although the other program still has the file open.
+        // If no write follows, closing does it, although the other program still has the file open.
         let chat = store.create(Details::default().title("Glockenspiel")).await.unwrap().id;
         other.execute_batch("BEGIN; SELECT count(*) FROM conversations").unwrap();
         store.delete(chat).await.unwrap();

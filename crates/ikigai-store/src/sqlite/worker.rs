@@ -1,4 +1,4 @@
-//! Threads that own connections and do what they are handed.
+//! Threads that own connections and do the jobs they are given.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,19 +11,19 @@ use super::file;
 use crate::error::{Error, ErrorKind, Result};
 use crate::sql::Inspection;
 
-/// So many jobs may wait; who brings another one waits as well.
+/// How many jobs may wait; the sender of another one waits as well.
 const WAITING: usize = 64;
-/// Messages are trees; reading deep ones takes room.
+/// Messages are trees; reading deep ones takes stack.
 const STACK: usize = 8 * 1024 * 1024;
 
-/// What a thread has: a connection, once someone asked for it.
+/// What a thread's connection is for, and its file.
 #[derive(Debug, Clone)]
 enum Kind {
     Writer(Option<PathBuf>),
     Reader(PathBuf),
 }
 
-/// A thread's own things.
+/// What a thread owns: a connection, once one is needed.
 #[derive(Debug)]
 pub(super) struct Worker {
     kind: Kind,
@@ -53,8 +53,8 @@ impl Worker {
         Ok(self.connection.insert(connection))
     }
 
-    /// SQLite's own check. On a connection that nobody has used: one that has searched before another one wrote finds
-    /// faults in the search index that are not there.
+    /// SQLite's own check. On an unused connection: one that searched before another one wrote finds faults in the
+    /// search index that are not there.
     pub(super) fn inspect(&mut self) -> Result<Inspection> {
         match &self.kind {
             Kind::Reader(path) => file::inspect(&file::reader(path)?),
@@ -62,14 +62,14 @@ impl Worker {
         }
     }
 
-    /// Something was deleted, and must go from the files as well.
+    /// Notes that something was deleted, and must go from the files as well.
     pub(super) fn scrub_later(&mut self) {
         self.scrub = true;
     }
 
-    /// Removes what was deleted from the files. When another program is reading, this waits for the next write.
+    /// Removes what was deleted from the files. If another program is reading, this waits for the next write.
     pub(super) fn scrub(&mut self) {
-        // A program that reads for long must not hold up an answer that is to be kept every second.
+        // A program that reads for long must not hold up an answer that is stored as it grows.
         self.scrub_within(Duration::from_millis(100));
     }
 
@@ -93,7 +93,7 @@ enum Order {
 pub(super) struct Pool {
     jobs: mpsc::Sender<Order>,
     threads: usize,
-    /// Tells by its end that all threads have ended.
+    /// Ends when all threads have ended.
     ended: tokio::sync::Mutex<mpsc::Receiver<()>>,
 }
 
@@ -123,9 +123,9 @@ impl Pool {
                     while let Some(Order::Do(job)) = next(&waiting) {
                         job(&mut worker);
                     }
-                    // The last chance, so that it may take a while.
+                    // The last chance, so it may take a while.
                     worker.scrub_within(Duration::from_secs(2));
-                    // The connection is closed before anyone is told.
+                    // The connection is closed before the end is reported.
                     drop(worker);
                     drop(waiting);
                     drop(alive);
@@ -135,21 +135,21 @@ impl Pool {
         Ok(Pool { jobs, threads, ended: tokio::sync::Mutex::new(ended) })
     }
 
-    /// Has a thread do something, and waits for what it gives.
+    /// Has a thread do something, and waits for the result.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Worker) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (give, take) = oneshot::channel();
         let job: Job = Box::new(move |worker| {
-            // Whoever asked may have gone; what was asked for is done all the same.
+            // The caller may be gone; the work is done anyway.
             let _ = give.send(work(worker));
         });
         self.jobs.send(Order::Do(job)).await.map_err(|_| Error::closed())?;
         take.await.map_err(|_| Error::closed())?
     }
 
-    /// Lets what waits be done, ends the threads, and waits for that.
+    /// Lets the waiting jobs be done, ends the threads, and waits for them.
     pub(super) async fn stop(&self) {
         for _ in 0..self.threads {
             if self.jobs.send(Order::Stop).await.is_err() {
@@ -161,7 +161,7 @@ impl Pool {
     }
 }
 
-/// The next order, for one of the threads that wait.
+/// The next order, for one of the waiting threads.
 fn next(waiting: &Mutex<mpsc::Receiver<Order>>) -> Option<Order> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv()
 }

@@ -1,7 +1,7 @@
-//! Words: what is searched, and how a text is shown that was found.
+//! Words: what is searched, and how text that was found is shown.
 //!
-//! Both engines get their words from here, so that the same search finds the same messages in both, and so that scripts
-//! without blanks between words can be searched as well.
+//! Both engines get their words from here, so that a search finds the same messages in both, and scripts without spaces
+//! between words can be searched as well.
 
 mod plain;
 mod query;

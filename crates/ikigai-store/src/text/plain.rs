@@ -1,12 +1,12 @@
-//! The text of a message, for people: to search it and to name a conversation after it.
+//! The text of a message as people see it: to search it, and to name a conversation after it.
 
 use ikigai_core::{Block, Message, Role, Source};
 
 use crate::Place;
 
-/// Texts are searched up to here: a file that a tool read is not worth an index of its own, and PostgreSQL has a limit.
+/// How much text is searched: a file that a tool read is not worth an index of its own, and PostgreSQL has a limit.
 const MOST_TEXT: usize = 256 * 1024;
-/// Titles are cut here, in characters.
+/// The longest title, in characters.
 const LONGEST_TITLE: usize = 80;
 
 /// Where a message's words count.
@@ -18,8 +18,8 @@ pub(crate) fn place_of(role: Role) -> Place {
     }
 }
 
-/// What of a message is searched: its text, the names and the text of its documents, what tools answered. Thinking and
-/// the arguments of calls are not.
+/// The text of a message that is searched: its text, the names and the text of its documents, what tools returned.
+/// Thinking and the arguments of calls are not.
 pub(crate) fn searchable(message: &Message) -> String {
     let mut text = String::new();
     gather(&message.content, &mut text);
@@ -68,14 +68,14 @@ pub(crate) fn first_line(message: &Message) -> Option<String> {
         None => Some(line),
         Some((end, _)) => {
             let cut = line.get(..end).unwrap_or_default();
-            // At a blank, unless that leaves next to nothing.
+            // At a space, unless that leaves next to nothing.
             let end = cut.rfind(' ').filter(|blank| *blank > end / 2).unwrap_or(end);
             Some(format!("{}…", line.get(..end).unwrap_or_default()))
         }
     }
 }
 
-/// A text on one line: no control characters, no blanks at the ends, single blanks between.
+/// A text on one line: no control characters, no spaces at the ends, single spaces between.
 pub(crate) fn one_line(text: &str) -> String {
     let words = text.split(|character: char| character.is_whitespace() || character.is_control());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")

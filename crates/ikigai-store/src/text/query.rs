@@ -1,4 +1,4 @@
-//! What a person types into a search, to what each engine understands.
+//! Converts what a person types into a search to what each engine understands.
 
 use super::words::{Word, words};
 use crate::error::{Error, Result};
@@ -7,19 +7,19 @@ const MOST_WORDS: usize = 64;
 
 /// A search: all of these, and none of those.
 ///
-/// Words must all be there; `"several words"` must stand together; `begin*` finds words that begin so; `-word` must not be
-/// there. Anything else is text: there is no search that is a syntax error.
+/// Words must all occur; `"several words"` must occur together; `begin*` finds words that begin with it; `-word` must
+/// not occur. Anything else is text: no search is a syntax error.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Query {
     all: Vec<Term>,
     none: Vec<Term>,
 }
 
-/// Words that stand together.
+/// Words that occur together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Term {
     words: Vec<String>,
-    /// The last word may go on.
+    /// Whether the last word may go on.
     open: bool,
 }
 
@@ -33,7 +33,7 @@ impl Query {
                 None => (false, rest),
             };
             let (term, after) = match begin.strip_prefix('"') {
-                // A quote that is never closed goes to the end.
+                // A quote that is never closed extends to the end.
                 Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
                 None => begin.split_once(char::is_whitespace).unwrap_or((begin, "")),
             };
@@ -55,12 +55,12 @@ impl Query {
         Ok(query)
     }
 
-    /// Nothing to look for.
+    /// Whether there is nothing to look for.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// The query in the language of SQLite's FTS5. Words are letters and digits, so that quotes hold them.
+    /// The query in the language of SQLite's FTS5. Words are only letters and digits, so quoting them is safe.
     #[cfg(feature = "sqlite")]
     pub(crate) fn to_fts5(&self) -> String {
         let term = |term: &Term| format!("\"{}\"{}", term.words.join(" "), if term.open { "*" } else { "" });
@@ -72,7 +72,7 @@ impl Query {
         }
     }
 
-    /// The query as a `tsquery` of PostgreSQL.
+    /// The query as a `tsquery` for PostgreSQL.
     #[cfg(feature = "postgres")]
     pub(crate) fn to_tsquery(&self) -> String {
         let term = |term: &Term| {
@@ -84,7 +84,7 @@ impl Query {
         all.chain(none).collect::<Vec<String>>().join(" & ")
     }
 
-    /// Where in a text the wanted words stand.
+    /// Where the wanted words are in a text.
     pub(super) fn matches(&self, words: &[Word]) -> Vec<std::ops::Range<usize>> {
         let mut found: Vec<std::ops::Range<usize>> = Vec::new();
         for at in 0..words.len() {
@@ -102,7 +102,7 @@ impl Query {
 }
 
 impl Term {
-    /// Do the words begin with this term?
+    /// Whether the words begin with this term.
     fn begins(&self, words: &[Word]) -> bool {
         let last = self.words.len() - 1;
         words.len() > last

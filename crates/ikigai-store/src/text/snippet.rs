@@ -1,24 +1,24 @@
-//! The piece of a text that shows why it was found.
+//! The part of a text that shows why it was found.
 
 use std::ops::Range;
 
 use super::query::Query;
 use super::words::words;
 
-/// How much is shown, in characters, and how much of that before the first word that was found.
+/// How much is shown, in characters, and how much of that comes before the first match.
 const WIDTH: usize = 160;
 const BEFORE: usize = 40;
 
-/// A piece of a text, on one line, with the words that were looked for.
+/// A piece of a text, on one line, with the matching words marked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// The piece, with `…` where something was left off.
+    /// The piece, with `…` where something was left out.
     pub text: String,
     /// The positions of the matching words in it, as byte ranges.
     pub marks: Vec<Range<usize>>,
 }
 
-/// The piece of a text that holds the most of what was looked for.
+/// The piece of a text with the most matches.
 pub(crate) fn snippet(text: &str, query: &Query) -> Snippet {
     let words: Vec<_> = words(text).collect();
     let found = query.matches(&words);
@@ -57,7 +57,7 @@ pub(crate) fn snippet(text: &str, query: &Query) -> Snippet {
     made
 }
 
-/// The part of the text to show: the one with the most matches, the first of several.
+/// The part of the text to show: the first of those with the most matches.
 fn window(text: &str, found: &[Range<usize>]) -> Range<usize> {
     let best = found
         .iter()
@@ -66,13 +66,13 @@ fn window(text: &str, found: &[Range<usize>]) -> Range<usize> {
             let end = forward(text, first.start, WIDTH - BEFORE);
             (found.iter().skip(at).take_while(|range| range.end <= end).count(), first.start)
         })
-        // The first of the best: `max_by_key` would give the last.
+        // The first of the best: `max_by_key` alone would give the last.
         .rev()
         .max_by_key(|(count, _)| *count);
     let anchor = best.map_or(0, |(_, start)| start);
     let mut start = back(text, anchor, BEFORE);
     if start > 0 {
-        // Not in the middle of a word, where that costs little.
+        // Not in the middle of a word, if that costs little.
         let before = text.get(start..anchor).unwrap_or_default();
         let blank = before.char_indices().find(|(_, character)| character.is_whitespace());
         start += blank.map_or(0, |(at, blank)| at + blank.len_utf8());
@@ -80,13 +80,13 @@ fn window(text: &str, found: &[Range<usize>]) -> Range<usize> {
     start..forward(text, start, WIDTH)
 }
 
-/// So many characters further.
+/// The offset this many characters further on.
 fn forward(text: &str, from: usize, count: usize) -> usize {
     let rest = text.get(from..).unwrap_or_default();
     rest.char_indices().nth(count).map_or(text.len(), |(at, _)| from + at)
 }
 
-/// So many characters back.
+/// The offset this many characters back.
 fn back(text: &str, from: usize, count: usize) -> usize {
     let before = text.get(..from).unwrap_or_default();
     before.char_indices().rev().take(count).last().map_or(from, |(at, _)| at)

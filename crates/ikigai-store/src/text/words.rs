@@ -1,12 +1,12 @@
-//! Texts to words.
+//! Splits text into words.
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
-/// Words are cut here. Keys, hashes and encoded data are no words that anyone types.
+/// Longer words are cut. Keys, hashes and encoded data are not words that anyone types.
 const LONGEST: usize = 64;
 
-/// A word as it is searched, and where it stands in its text.
+/// A word as it is searched, and its place in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
     /// Lower case, without accents.
@@ -15,8 +15,8 @@ pub(crate) struct Word {
     pub(crate) end: usize,
 }
 
-/// The words of a text, in order: runs of letters and digits; in scripts that put no blanks between words, single
-/// characters.
+/// The words of a text, in order: runs of letters and digits, or single characters in scripts without spaces between
+/// words.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = Word> {
     let mut characters = text.char_indices().peekable();
     std::iter::from_fn(move || {
@@ -45,14 +45,14 @@ fn belongs_to_a_word(character: char) -> bool {
     character.is_alphanumeric() || (!character.is_ascii() && is_combining_mark(character))
 }
 
-/// Scripts without blanks between words: Chinese, Japanese, Thai, Lao, Burmese, Khmer.
+/// Scripts without spaces between words: Chinese, Japanese, Thai, Lao, Burmese, Khmer.
 fn stands_alone(character: char) -> bool {
     matches!(character,
         '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{3040}'..='\u{30FF}'
         | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{323AF}')
 }
 
-/// As it is searched: `Été` is `ete`, `ＡＢＣ` is `abc`.
+/// The form that is searched: `Été` is `ete`, `ＡＢＣ` is `abc`.
 fn folded(word: &str) -> String {
     if word.is_ascii() {
         return word.chars().take(LONGEST).map(|character| character.to_ascii_lowercase()).collect();
@@ -61,7 +61,7 @@ fn folded(word: &str) -> String {
     word.nfkd()
         .filter(|character| !accent(character))
         .flat_map(char::to_lowercase)
-        // Lower case brings an accent of its own to the Turkish İ.
+        // Lower case adds an accent to the Turkish İ.
         .filter(|character| !accent(character) && belongs_to_a_word(*character))
         .nfc()
         .take(LONGEST)

@@ -1,4 +1,4 @@
-//! Conversations to JSON Lines.
+//! Writes conversations as JSON Lines.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,7 +12,7 @@ use crate::{ConversationId, Error, Record, Store, json};
 /// Which conversations to export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Selection {
-    /// Every one, with all forks as they are.
+    /// All of them, with all forks as they are.
     All,
     /// One alone. What it shares with its parents is written as its own.
     One(ConversationId),
@@ -21,22 +21,22 @@ pub enum Selection {
 /// What was exported.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exported {
-    /// How many conversations.
+    /// The number of conversations.
     pub conversations: u64,
-    /// How many messages.
+    /// The number of messages.
     pub messages: u64,
     /// What could not be read and was left out, in words. Only an export of everything goes on without it.
     pub unreadable: Vec<String>,
 }
 
 /// Writes conversations as JSON Lines, from which [`import`](crate::import) makes the same again: ids, times, forks,
-/// attachments, sealed state and all. Settings and typed prompts are not among them.
+/// attachments, sealed state and all. Settings and typed prompts are not included.
 ///
-/// A conversation is in memory at a time, not all of them. One that is deleted meanwhile is left out. Of everything, a message
-/// that cannot be read is left out too, and named in [`Exported::unreadable`].
+/// Only one conversation is in memory at a time. One that is deleted meanwhile is left out. When everything is
+/// exported, messages that cannot be read are left out, too, and named in [`Exported::unreadable`].
 ///
 /// # Errors
-/// If there is no such conversation, or something cannot be read or written.
+/// Returns an error if there is no such conversation, or something cannot be read or written.
 pub async fn export(store: &dyn Store, selection: Selection, to: &mut (dyn Write + Send)) -> Result<Exported> {
     let mut exported = Exported::default();
     line(to, &Header::now())?;
@@ -56,7 +56,7 @@ pub async fn export(store: &dyn Store, selection: Selection, to: &mut (dyn Write
                         exported.unreadable.extend(words);
                     }
                     Err(error) if error.kind() == ErrorKind::NotFound => {}
-                    // Only this one is damaged. What is wrong with the store as a whole ends it.
+                    // Only this one is damaged. A problem with the store as a whole ends the export.
                     Err(error) if error.kind() == ErrorKind::Corrupt => {
                         exported.unreadable.push(format!("conversation {id}: {error}"));
                     }
@@ -87,7 +87,7 @@ fn unwritten(error: std::io::Error) -> Error {
     Error::new(ErrorKind::Access, format!("the export cannot be written: {error}")).caused_by(error)
 }
 
-/// Each after the one that it hangs on; otherwise as they were. Whoever hangs on itself comes last.
+/// Parents before their forks, and otherwise in the same order. Those in a cycle come last.
 fn parents_first(outline: Vec<(ConversationId, Option<ConversationId>)>) -> Vec<ConversationId> {
     let mut children: BTreeMap<Option<ConversationId>, Vec<ConversationId>> = BTreeMap::new();
     for (id, parent) in &outline {

@@ -1,4 +1,4 @@
-//! JSON Lines to conversations.
+//! Reads conversations from JSON Lines.
 
 use std::io::{BufRead, Read as _};
 
@@ -9,27 +9,27 @@ use crate::conversation::Conversation;
 use crate::error::{ErrorKind, Result};
 use crate::{Error, Record, Restored, Store, json};
 
-/// A line is in memory as a whole; no database would take a longer one.
+/// The longest line, in bytes. A line is in memory as a whole; no database would accept a longer one.
 const LONGEST: u64 = 512 * 1024 * 1024;
 
 /// What was imported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// How many conversations were imported.
+    /// The number of conversations that were imported.
     pub conversations: u64,
-    /// How many messages were imported with them.
+    /// The number of messages that were imported with them.
     pub messages: u64,
-    /// How many conversations already existed and were left as they are.
+    /// The number of conversations that already existed and were left unchanged.
     pub already: u64,
 }
 
-/// Reads what [`export`](crate::export) wrote. A conversation that is here already is left as it is, so that a second
+/// Reads what [`export`](crate::export) wrote. A conversation that already exists is left unchanged, so that a second
 /// import changes nothing.
 ///
-/// Each conversation comes in whole or not at all. When a line cannot be read, those before it are in, and the rest is not.
+/// Each conversation is imported whole or not at all. If a line cannot be read, everything before it is imported.
 ///
 /// # Errors
-/// If a line cannot be read, which is named, or the database fails.
+/// Returns an error if a line cannot be read, which it names, or the database fails.
 pub async fn import(store: &dyn Store, from: &mut (dyn BufRead + Send)) -> Result<Imported> {
     let mut imported = Imported::default();
     let mut number = 0;
@@ -48,7 +48,7 @@ pub async fn import(store: &dyn Store, from: &mut (dyn BufRead + Send)) -> Resul
             }
             ("conversation", true) => {
                 let line: ConversationLine = read(&text, number)?;
-                // The text is not needed beside the messages that follow.
+                // The text is not needed while the messages are read.
                 drop(text);
                 let at = number;
                 let record = record(line, from, &mut number)?;
@@ -75,7 +75,7 @@ pub async fn import(store: &dyn Store, from: &mut (dyn BufRead + Send)) -> Resul
     if begun { Ok(imported) } else { Err(wrong(1, "the file is empty; an export begins with a header")) }
 }
 
-/// A conversation with the messages that follow its line.
+/// Reads the messages that follow a conversation's line.
 fn record(line: ConversationLine, from: &mut (dyn BufRead + Send), number: &mut u64) -> Result<Record> {
     let count = line.messages;
     let conversation: Conversation = line.into_conversation();

@@ -1,6 +1,6 @@
 //! The lines of an export.
 //!
-//! A header, then each conversation followed by the messages that it owns. A fork comes after the one it hangs on.
+//! A header, then each conversation followed by the messages that it owns. A fork comes after its parent.
 
 use ikigai_core::catalog::Money;
 use ikigai_core::{Block, FinishReason, Message, Usage};
@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 use crate::conversation::{Conversation, ModelChoice, Parent};
 use crate::{ConversationId, Entry, MessageId, State, Stored, Time};
 
-/// The version of this form. A reader refuses newer ones.
+/// The version of this format. A reader refuses newer ones.
 pub(super) const VERSION: u64 = 1;
 
-/// Version 0.1 kept approvals of tools with the conversation, under this name. No approval travels with one.
+/// Version 0.1 stored approvals of tools with the conversation, under this name. They are never exported or imported.
 const PERMISSIONS: &str = "permissions";
 
-/// What kind of line it is: read first, alone.
+/// The type of a line, which is read first.
 #[derive(Debug, Deserialize)]
 pub(super) struct Kind {
     #[serde(rename = "type")]
@@ -56,7 +56,7 @@ pub(super) struct ConversationLine {
     parent: Option<Parent>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     metadata: Map<String, Value>,
-    /// How many lines with messages follow: so that a file that was cut off is seen.
+    /// The number of message lines that follow, to notice a file that was cut off.
     pub(super) messages: u64,
 }
 
@@ -104,7 +104,7 @@ impl MessageLine {
         MessageLine { kind, id, created, updated, state, message, usage, cost, finish_reason, metadata }
     }
 
-    /// The conversation and the place follow from where the line stands.
+    /// The conversation and the position follow from the place of the line.
     pub(super) fn into_stored(self, conversation: ConversationId, position: u64) -> Stored {
         let MessageLine { id, created, updated, state, message, usage, cost, finish_reason, metadata, .. } = self;
         let entry = Entry { message, state, usage, cost, finish_reason, metadata };

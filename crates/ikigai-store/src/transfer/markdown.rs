@@ -8,8 +8,8 @@ use ikigai_core::{Block, Footnotes, FoundSource, Message, Role, Source, Usage};
 use crate::conversation::Conversation;
 use crate::{State, Stored};
 
-/// A conversation as Markdown. It is for reading: sealed state and the bytes of attachments are not in it, and it cannot be
-/// imported. What answers cite are footnotes.
+/// Returns a conversation as Markdown. It is for reading: it lacks sealed state and the bytes of attachments, and
+/// cannot be imported. Citations in answers become footnotes.
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")]
@@ -57,7 +57,7 @@ pub fn markdown(conversation: &Conversation, messages: &[Stored]) -> String {
     parts.join("\n\n") + "\n"
 }
 
-/// A source as a link, where it is a page on the web; in any case on one line.
+/// A source on one line, as a link if it is a page on the web.
 fn source(source: &FoundSource) -> String {
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let name = source.title.as_deref().filter(|title| !title.trim().is_empty()).or(source.key()).unwrap_or_default();
@@ -73,7 +73,7 @@ fn source(source: &FoundSource) -> String {
     }
 }
 
-/// Signs that mean something in the text of a link.
+/// Characters with a meaning in the text of a link.
 const SIGNS: &str = "\\[]*_`<";
 
 fn heading(message: &Message) -> String {
@@ -105,7 +105,7 @@ fn tokens(usage: &Usage) -> String {
     format!("tokens: {}", told.collect::<Vec<_>>().join(", "))
 }
 
-/// Each block as a paragraph or more; texts that follow one another are one. `names` remembers which call has which tool.
+/// Adds each block as one or more paragraphs; consecutive text blocks are one. `names` maps calls to their tools.
 fn blocks(content: &[Block], names: &mut BTreeMap<String, String>, notes: &mut Footnotes, parts: &mut Vec<String>) {
     let mut text = String::new();
     for (place, block) in content.iter().enumerate() {
@@ -155,7 +155,7 @@ fn blocks(content: &[Block], names: &mut BTreeMap<String, String>, notes: &mut F
                 let failed = result.error.as_ref().map(|error| format!("*[{} failed: {}]*", result.tool, error.code));
                 parts.extend(failed);
             }
-            // A dialect's own block, or a kind that is newer than this page.
+            // A dialect's own block, or a kind newer than this code.
             _ => parts.push(format!("*[{}]*", block.kind())),
         }
     }

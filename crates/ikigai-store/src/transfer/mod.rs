@@ -1,4 +1,4 @@
-//! Out and in: JSON Lines without loss, Markdown for people.
+//! Export and import: JSON Lines without loss, Markdown for people.
 
 mod export;
 mod import;

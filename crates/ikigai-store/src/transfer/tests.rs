@@ -12,7 +12,7 @@ fn wait<T>(future: impl Future<Output = T>) -> T {
 
 const HEADER: &str = r#"{"type":"ikigai","version":1,"exported":"2026-11-15T10:38:00Z"}"#;
 
-/// A conversation that says to have so many messages.
+/// A conversation that claims to have this many messages.
 fn conversation(messages: usize) -> String {
     format!(
         r#"{{"type":"conversation","id":"019a8b5e-7c3f-7e21-9d4b-0f6c2a1b3d58","created":"2026-11-15T10:38:00Z","updated":"2026-11-15T10:38:00Z","model":{{}},"messages":{messages}}}"#
@@ -48,7 +48,7 @@ fn no_approval_travels_with_a_conversation() {
         import(&store, &mut format!("{HEADER}\n{line}").as_bytes()).await.unwrap();
         let kept = store.latest().await.unwrap().unwrap();
         assert_eq!(serde_json::Value::from(kept.metadata.clone()), json!({"a": 1}));
-        // One of an older version that was kept.
+        // One that an older version stored.
         let old = serde_json::from_value(json!({"permissions": {"shell": "always"}})).unwrap();
         store.update(kept.id, Details::default().metadata(old)).await.unwrap();
         let mut out = Vec::new();
@@ -127,7 +127,7 @@ fn a_reader_that_closes_is_told() {
     let store = wait(Sqlite::memory()).unwrap();
     let error = wait(export(&store, Selection::All, &mut Closed)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Access);
-    // So that a program can be quiet about it.
+    // So that a program can stay quiet about it.
     let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<std::io::Error>());
     assert_eq!(cause.map(std::io::Error::kind), Some(std::io::ErrorKind::BrokenPipe));
 }

@@ -1,4 +1,4 @@
-//! Messages and streams of every shape, as the tests of the format make them.
+//! Messages and streams of every shape, as made by the tests of the format.
 
 #[path = "../../../ikigai-core/tests/support/choices.rs"]
 pub(crate) mod choices;

@@ -1,4 +1,4 @@
-//! Answers that are kept as they grow.
+//! Answers that are stored as they grow.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use pretty_assertions::assert_eq;
 
 use crate::support::sample::{stream, user};
 
-/// Who answers.
+/// The message that says who answers.
 fn answers() -> Message {
     let mut message = Message::new(Role::Assistant, Vec::new());
     (message.provider, message.model, message.thinking) = (Some("p".into()), Some("m".into()), Some(Level::Low));
@@ -89,7 +89,7 @@ pub(crate) async fn a_recording_keeps_what_was_pushed(store: Arc<dyn Store>) {
     for event in &events[..4] {
         recording.push(event.clone()).await.unwrap();
     }
-    // Nothing more comes, and yet it is kept within a second.
+    // Nothing more arrives, and yet it is stored within a second.
     tokio::time::sleep(Duration::from_millis(1000)).await;
     let so_far = store.message(recording.id()).await.unwrap().entry;
     assert_eq!((so_far.message.text().as_str(), so_far.state), ("one two ", State::Partial));
@@ -99,7 +99,7 @@ pub(crate) async fn a_recording_keeps_what_was_pushed(store: Arc<dyn Store>) {
     let mut entry = whole(&events);
     entry.usage = Some(Usage::new(0, 3));
     let finished = recording.finish(entry.clone()).await.unwrap();
-    // An answer does not say at which level it was asked for.
+    // An answer does not say at which level it was requested.
     assert_eq!((entry.message.thinking, entry.message.model.as_deref()), (None, Some("m-1")));
     entry.message.thinking = Some(Level::Low);
     assert_eq!(finished.entry, entry);
@@ -149,7 +149,7 @@ pub(crate) async fn a_settled_recording_still_finishes(store: Arc<dyn Store>) {
     let finished = recording.finish(whole(&events)).await.unwrap();
     assert_eq!((finished.entry.state, finished.entry.message.text().as_str()), (State::Complete, "one two three"));
 
-    // One whose conversation is gone says so.
+    // An answer whose conversation is gone says so.
     let recording = Recording::begin(Arc::clone(&store), chat, answers()).await.unwrap();
     store.delete(chat).await.unwrap();
     assert_eq!(recording.finish(whole(&events)).await.unwrap_err().kind(), ErrorKind::NotFound);
@@ -158,7 +158,7 @@ pub(crate) async fn a_settled_recording_still_finishes(store: Arc<dyn Store>) {
 pub(crate) async fn growing_survives_odd_streams(store: Arc<dyn Store>) {
     let chat = store.create(Details::default()).await.unwrap().id;
     let id = store.begin(chat, answers()).await.unwrap();
-    // Text for a block that never opened, an end, and more after it: kept, and readable.
+    // Text for a block that never opened, an end, and more after it: stored, and readable.
     let odd = [
         Event::TextDelta { index: 3, text: "lost\0".into() },
         Event::Done { finish_reason: FinishReason::Stop, provider_data: Default::default() },

@@ -31,7 +31,7 @@ pub(crate) async fn made_opened_changed(store: Arc<dyn Store>) {
     assert_eq!(full.system, [Block::text("Be brief."), Block::text("\0")]);
     assert_eq!((&full.model, &full.metadata), (&model, &metadata));
 
-    // Only what is named changes, and a conversation is not newer for it.
+    // Only what is named changes, and this does not make a conversation newer.
     let switched = ModelChoice::new("google", "gemini-3-pro");
     let changed = store.update(full.id, Details::default().model(switched.clone())).await.unwrap();
     assert_eq!(changed, ikigai_store::Conversation { model: switched, ..full.clone() });
@@ -53,7 +53,7 @@ pub(crate) async fn listed_newest_first_page_by_page(store: Arc<dyn Store>) {
     for _ in 0..7 {
         ids.push(store.create(Details::default()).await.unwrap().id);
     }
-    // A message makes a conversation the newest, a new title does not.
+    // A message makes a conversation the newest; a new title does not.
     store.append(ids[2], user("again")).await.unwrap();
     store.update(ids[0], Details::default().title("renamed")).await.unwrap();
     let expected = [ids[2], ids[6], ids[5], ids[4], ids[3], ids[1], ids[0]];
@@ -68,7 +68,7 @@ pub(crate) async fn listed_newest_first_page_by_page(store: Arc<dyn Store>) {
         sizes.push(page.conversations.len());
         seen.extend(page.conversations.iter().map(|conversation| conversation.id));
         let Some(next) = page.next else { break };
-        // One that comes or goes between two pages moves nothing.
+        // A conversation added or deleted between two pages moves nothing.
         let extra = store.create(Details::default()).await.unwrap();
         listing = Listing::newest(3).after(next.to_string().parse().unwrap());
         store.delete(extra.id).await.unwrap();

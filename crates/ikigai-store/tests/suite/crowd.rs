@@ -1,4 +1,4 @@
-//! Many at once.
+//! Concurrent writers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(crate) async fn many_writers_one_conversation(store: Arc<dyn Store>) {
     let thread = store.thread(chat).await.unwrap();
     let positions: Vec<u64> = thread.iter().map(|stored| stored.position).collect();
     assert_eq!(positions, (1..=160).collect::<Vec<_>>());
-    // Each writer's messages are there, in its order.
+    // Each writer's messages are there, in order.
     let mut next: BTreeMap<String, usize> = BTreeMap::new();
     for stored in &thread {
         let text = stored.entry.message.text();
@@ -40,7 +40,7 @@ pub(crate) async fn many_writers_one_conversation(store: Arc<dyn Store>) {
     }
 }
 
-/// Messages with the same few attachments come while others that have them go: nothing is missing, nothing is left over.
+/// Messages with the same few attachments are added while others with them go: nothing is missing or left over.
 pub(crate) async fn attachments_come_and_go(store: Arc<dyn Store>) {
     let workers: Vec<_> = (0..6_u64)
         .map(|worker| {

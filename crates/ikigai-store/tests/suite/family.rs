@@ -1,4 +1,4 @@
-//! Forks, and what becomes of shared messages.
+//! Forks, and what happens to shared messages.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ async fn texts(store: &Arc<dyn Store>, id: ConversationId) -> Vec<String> {
     thread.iter().map(|stored| stored.entry.message.text()).collect()
 }
 
-/// A conversation with these messages; its id and theirs.
+/// Creates a conversation with these messages. Returns its id and theirs.
 async fn chat(store: &Arc<dyn Store>, said: &[&str]) -> (ConversationId, Vec<MessageId>) {
     let id = store.create(Details::default()).await.unwrap().id;
     (id, say(store, id, said).await)
@@ -79,7 +79,7 @@ pub(crate) async fn deleting_leaves_forks_whole(store: Arc<dyn Store>) {
     assert_eq!(texts(&store, long).await, ["a", "b", "c", "long"]);
     assert_eq!(texts(&store, short).await, ["a", "short"]);
     assert_eq!(texts(&store, apart).await, Vec::<String>::new());
-    // Only "d" is gone; the one that shares the most has taken the rest over.
+    // Only "d" is gone; the fork that shares the most has taken the rest.
     assert_eq!(store.stats().await.unwrap().messages, 5);
     assert_eq!(store.conversation(long).await.unwrap().parent, None);
     assert_eq!(store.conversation(apart).await.unwrap().parent, None);
@@ -122,7 +122,7 @@ pub(crate) async fn forks_of_forks(store: Arc<dyn Store>) {
     let own = say(&store, child, &["c"]).await;
     let grandchild = fork(&store, child, Point::After(own[0])).await;
     say(&store, grandchild, &["d"]).await;
-    // At a message of the root: it hangs on whoever owns that.
+    // At a message of the root: the owner of that message is the parent.
     let cousin = store.fork(grandchild, Point::After(ids[0]), Details::default()).await.unwrap();
     assert_eq!(cousin.parent, Some(Parent { conversation: root, message: Some(ids[0]) }));
     assert_eq!(texts(&store, grandchild).await, ["a", "b", "c", "d"]);
@@ -165,7 +165,7 @@ pub(crate) async fn families(store: Arc<dyn Store>) {
     assert_eq!(store.family(stranger).await.unwrap().len(), 1);
 }
 
-/// Random histories beside a model in which every conversation is a list of its own.
+/// Random histories, compared with a model in which every conversation is a separate list.
 pub(crate) async fn any_history_is_kept_right(store: Arc<dyn Store>) {
     let mut dice = Dice(setting("IKIGAI_STORE_SEED", 20_251_115) as u64);
     let mut model: BTreeMap<ConversationId, Vec<(MessageId, String)>> = BTreeMap::new();
@@ -210,7 +210,7 @@ pub(crate) async fn any_history_is_kept_right(store: Arc<dyn Store>) {
                 thread.iter().map(|stored| (stored.id, stored.entry.message.text())).collect();
             assert_eq!(&found, expected, "step {step}");
         }
-        // Nothing that nobody has stays behind, and nothing is there twice.
+        // Nothing unused is left behind, and nothing is there twice.
         let alive: std::collections::BTreeSet<MessageId> = model.values().flatten().map(|(id, _)| *id).collect();
         let stats = store.stats().await.unwrap();
         assert_eq!((stats.messages, stats.conversations), (alive.len() as u64, model.len() as u64), "step {step}");
@@ -218,7 +218,7 @@ pub(crate) async fn any_history_is_kept_right(store: Arc<dyn Store>) {
     assert_eq!(store.check().await.unwrap().problems, Vec::<String>::new());
 }
 
-/// A random point in a conversation, and how many messages lie before it.
+/// A random point in a conversation, and the number of messages before it.
 fn point(dice: &mut Dice, messages: &[(MessageId, String)]) -> (Point, usize) {
     match (dice.below(6), messages.len()) {
         (0, _) | (_, 0) => (Point::Start, 0),

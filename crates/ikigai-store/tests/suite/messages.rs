@@ -59,7 +59,7 @@ pub(crate) async fn attachments_are_kept_once(store: Arc<dyn Store>) {
     assert_eq!(first.entry, with(large.clone()));
     assert_eq!(second.entry, with(large));
 
-    // They go with the last message that has them.
+    // Attachments go with the last message that has them.
     store.delete(chat.id).await.unwrap();
     assert_eq!(store.stats().await.unwrap().attachments, 3);
     assert_eq!(store.message(second.id).await.unwrap(), second);
@@ -77,7 +77,7 @@ pub(crate) async fn deep_arguments_come_back(store: Arc<dyn Store>) {
     };
     let stored = store.append(chat.id, call(180)).await.unwrap();
     assert_eq!(store.message(stored.id).await.unwrap().entry, call(180));
-    // Arguments are kept as the model wrote them, however deep.
+    // Arguments are stored as the model wrote them, however deep.
     let stored = store.append(chat.id, call(1000)).await.unwrap();
     assert_eq!(store.message(stored.id).await.unwrap().entry, call(1000));
     assert_eq!(store.conversation(chat.id).await.unwrap().messages, 2);

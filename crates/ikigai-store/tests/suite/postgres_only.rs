@@ -103,7 +103,7 @@ async fn what_cannot_be_reached_is_told(server: &Server) {
     assert!(!format!("{closed:?} {closed}").contains("secret"), "{closed:?}");
 }
 
-/// The server has a certificate that only the file beside it vouches for.
+/// The server's certificate is vouched for only by the file next to it.
 async fn encrypted_connections(server: &Server) {
     let certificate = server.folder.as_ref().map(|folder| folder.join("server.crt")).filter(|file| file.exists());
     let Some(certificate) = certificate else {
@@ -114,7 +114,7 @@ async fn encrypted_connections(server: &Server) {
     let encrypted = format!("{url}?sslmode=require");
     let refused = Postgres::open(&encrypted).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unreachable);
-    // A process of its own: the variable holds for all threads of this one.
+    // A separate process: the variable applies to all threads of this one.
     let child = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "suite::postgres_only::encrypted_child", "--ignored", "--nocapture"])
         .env("SSL_CERT_FILE", certificate)

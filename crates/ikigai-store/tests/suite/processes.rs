@@ -1,8 +1,8 @@
 //! Several programs at once, and programs that are killed.
 //!
-//! The programs are this one, started again with `--ignored` and the name of a test that is none.
+//! The programs are this one, started again with `--ignored` and the name of a test that is not really one.
 //!
-//! | variable | what it lengthens | without it |
+//! | variable | what it extends | default |
 //! |---|---|---|
 //! | `IKIGAI_TEST_KILLS` | how often a writer is killed | 100; on PostgreSQL a quarter of them |
 //! | `IKIGAI_TEST_SECONDS` | for how long several programs write | 5 |
@@ -37,18 +37,18 @@ fn database() -> String {
     std::env::var("IKIGAI_STORE_DATABASE").expect("this is a child of another test")
 }
 
-/// Tells the parent something. A parent that is gone is no reason to fail.
+/// Reports something to the parent. A parent that is gone is no reason to fail.
 fn tell(line: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "> {line}");
     let _ = out.flush();
 }
 
-/// What a child told, up to its end. The last line may be half there.
+/// What a child reported, up to its end. The last line may be incomplete.
 fn told(out: ChildStdout) -> Vec<String> {
     let lines = BufReader::new(out).split(b'\n').map_while(Result::ok);
     let texts = lines.map(|line| String::from_utf8_lossy(&line).into_owned());
-    // The test runner has begun a line of its own.
+    // The test runner has started a line of its own.
     texts.filter_map(|line| line.split_once("> ").map(|(_, told)| told.to_owned())).collect()
 }
 
@@ -63,7 +63,7 @@ fn words(answer: usize, count: usize) -> String {
     (0..count).map(|place| word(answer, place)).collect()
 }
 
-/// Asks and answers until it is killed, and tells what it has done.
+/// Asks and answers until it is killed, and reports what it has done.
 #[test]
 #[ignore = "started and killed by the tests of killed writers"]
 fn killed_child() {
@@ -110,15 +110,15 @@ fn killed_child() {
 struct Seen {
     finished: usize,
     partial: usize,
-    /// How long before the kill the last word came that was kept, at most.
+    /// The time from the first word that was lost to the last one.
     lost: Duration,
-    /// Words had come for longer than it takes to keep them.
+    /// Whether words had arrived for longer than it takes to store them.
     long: bool,
-    /// Some of it was kept.
+    /// Whether some of it was stored.
     kept: bool,
 }
 
-/// Words that came longer ago than this are kept, unless the machine is very busy.
+/// Words that arrived longer ago than this are stored, unless the machine is very busy.
 const KEPT_AFTER: Duration = Duration::from_millis(500);
 
 /// Kills a writer at some moment and looks at what it left.
@@ -150,7 +150,7 @@ async fn look(database: &str, lines: &[String]) -> Seen {
             ["finished", number, count] => {
                 finished.insert(number.parse().unwrap(), count.parse().unwrap());
             }
-            // A time that was cut off is too small: it asks for more than was promised, never for less.
+            // A time that was cut off is too small: it makes the test stricter, never more lenient.
             ["pushed", number, _, micros] if !micros.is_empty() => {
                 pushed.entry(number.parse().unwrap()).or_default().push(micros.parse().unwrap());
             }
@@ -166,7 +166,7 @@ async fn look(database: &str, lines: &[String]) -> Seen {
         assert_eq!(entry.finish_reason, Some(FinishReason::Stop));
     }
     seen.finished = finished.len();
-    // The one it was killed in.
+    // The answer it was killed in.
     if let Some(last) = answers.get(finished.len()) {
         let number = finished.len();
         let text = last.entry.message.text();
@@ -174,7 +174,7 @@ async fn look(database: &str, lines: &[String]) -> Seen {
         assert_eq!(text, words(number, count), "what is kept is the beginning of what came");
         let times = pushed.remove(&number).unwrap_or_default();
         if last.entry.state == State::Complete {
-            // Killed between the commit and the word about it.
+            // Killed between the commit and the report of it.
             assert!(count >= times.len());
         } else {
             assert_eq!(last.entry.state, State::Partial);
@@ -187,14 +187,14 @@ async fn look(database: &str, lines: &[String]) -> Seen {
         }
         assert!(answers.len() <= number + 1);
     }
-    // And life goes on.
+    // Work continues.
     store.settle(chat.parse().unwrap()).await.unwrap();
     store.append(chat.parse().unwrap(), user("again")).await.unwrap();
     store.close().await.unwrap();
     seen
 }
 
-/// Several are killed side by side; what they left is told together.
+/// Kills several writers in parallel, and reports together what they left.
 fn kill_many(kills: usize, side_by_side: usize, database: impl Fn(usize) -> String + Sync) {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let all = std::sync::Mutex::new(Vec::new());
@@ -206,7 +206,7 @@ fn kill_many(kills: usize, side_by_side: usize, database: impl Fn(usize) -> Stri
                     if number >= kills {
                         break;
                     }
-                    // Another moment in every run: what is to be found is not known beforehand.
+                    // Another moment in every run: there is no telling what will be found.
                     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
                     let mut dice = Dice(now.as_nanos() as u64 | 1);
                     let seen = kill(&database(number), number as u64, &mut dice);
@@ -250,7 +250,7 @@ fn killed_writers_on_postgresql() {
 
 // ---- Writers side by side.
 
-/// Writes its share into a conversation of its own and into one that all share.
+/// Writes its share into its own conversation and into one that all share.
 #[test]
 #[ignore = "started by the tests of writers side by side"]
 fn writing_child() {
@@ -274,7 +274,7 @@ fn writing_child() {
             let entry = store.message(id).await.unwrap().entry.state(State::Complete);
             store.finish(id, entry).await.unwrap();
             longest = longest.max(began.elapsed());
-            // Something is deleted now and then, which takes the most of the others' patience.
+            // Something is deleted now and then, which tests the others' patience most.
             if count % 20 == 0 {
                 let gone = store.create(Details::default()).await.unwrap().id;
                 store

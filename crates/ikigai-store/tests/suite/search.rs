@@ -22,7 +22,7 @@ async fn found(store: &Arc<dyn Store>, search: Search) -> Vec<String> {
     marked.collect()
 }
 
-/// A conversation whose title has none of the words in it.
+/// A conversation whose title contains none of the words in it.
 async fn chat(store: &Arc<dyn Store>, entries: Vec<Entry>) -> ConversationId {
     let id = store.create(Details::default().title("Untitled")).await.unwrap().id;
     store.append_all(id, entries).await.unwrap();
@@ -102,7 +102,7 @@ pub(crate) async fn what_is_deleted_is_not_found(store: Arc<dyn Store>) {
     assert_eq!(count("heron").await, 1);
     store.finish(first.id, user("crane")).await.unwrap();
     assert_eq!((count("heron").await, count("crane").await), (0, 1));
-    // A message that a fork took over is found there.
+    // A message that now belongs to a fork is found there.
     let fork = store.fork(id, Point::End, Details::default().title("fork")).await.unwrap();
     store.delete(id).await.unwrap();
     assert_eq!(store.search(Search::new("crane")).await.unwrap()[0].conversation, fork.id);
@@ -206,6 +206,6 @@ pub(crate) async fn long_messages_are_kept_whole(store: Arc<dyn Store>) {
     let id = chat(&store, vec![user(&text)]).await;
     assert_eq!(store.thread(id).await.unwrap()[0].entry.message.text(), text);
     assert_eq!(found(&store, Search::new("kingfisher")).await.len(), 1);
-    // The limit that the documentation names.
+    // The limit that the documentation states.
     assert_eq!(found(&store, Search::new("cormorant")).await.len(), 0);
 }

@@ -71,7 +71,7 @@ pub(crate) async fn a_conversation_knows_what_it_took(store: Arc<dyn Store>) {
     assert_eq!(told, [("another", 1, 1, took(2), 0), ("claude-sonnet-4-5", 1, 0, took(1), 5)]);
     let all = Usage::new(3, 20);
     assert_eq!((spent.answers(), spent.unpriced(), spent.usage()), (2, 1, all));
-    // What a fork shares is part of what it took.
+    // What a fork shares counts as part of what it took.
     let all = Usage::new(5, 20);
     let spent = store.spent(fork).await.unwrap();
     assert_eq!((spent.answers(), spent.unpriced(), spent.usage(), spent.cost()), (2, 0, all, Money::from_pico(12)));

@@ -1,4 +1,4 @@
-//! Out and in again.
+//! Export and import.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::support::sample::{assistant, picture, rich, stream, user};
 
-/// Everything as lines, without the header, which has a time in it.
+/// Everything as lines, without the header, which contains a time.
 async fn lines(store: &dyn Store) -> Vec<String> {
     let mut out = Vec::new();
     export(store, Selection::All, &mut out).await.unwrap();
@@ -37,7 +37,7 @@ async fn filled(store: &Arc<dyn Store>) {
     store.grow(answer, stream(&["half"])[..3].to_vec()).await.unwrap();
     store.fork(root, Point::Start, Details::default().title("Apart")).await.unwrap();
     store.create(Details::default()).await.unwrap();
-    // The heir is younger than the one that hangs on it.
+    // The heir is younger than the fork whose parent it becomes.
     let (old, messages) = (store.create(Details::default()).await.unwrap().id, ["x", "y"]);
     let mut ids = Vec::new();
     for text in messages {
@@ -66,7 +66,7 @@ pub(crate) async fn out_and_in_again(store: Arc<dyn Store>) {
     let (there, here) = (other.stats().await.unwrap(), store.stats().await.unwrap());
     assert_eq!((there.attachments, there.partial, there.spent.cost()), (here.attachments, 1, here.spent.cost()));
 
-    // And back into an empty one of the same kind.
+    // And back into an empty store of the same kind.
     for (id, _) in store.outline().await.unwrap() {
         store.delete(id).await.unwrap();
     }
@@ -95,7 +95,7 @@ pub(crate) async fn one_conversation_stands_alone(store: Arc<dyn Store>) {
     assert_eq!(entries(&other).await, entries(&*store).await);
     assert_eq!(other.conversation(fork).await.unwrap().parent, None);
 
-    // Where the shared messages are still here under their ids, it comes in with copies.
+    // If the shared messages are still here under their ids, the conversation gets copies.
     store.delete(fork).await.unwrap();
     import(&*store, &mut out.as_slice()).await.unwrap();
     let texts: Vec<String> =

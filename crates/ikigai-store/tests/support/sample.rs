@@ -1,4 +1,4 @@
-//! Messages to keep.
+//! Messages to store.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -20,7 +20,7 @@ pub(crate) fn assistant(text: &str) -> Entry {
     message.into()
 }
 
-/// A picture of so many bytes.
+/// A picture of this many bytes.
 pub(crate) fn picture(fill: u8, size: usize) -> Block {
     let source = Source::Base64 { media_type: "image/png".into(), data: STANDARD.encode(vec![fill; size]) };
     Block::image(source)
@@ -38,7 +38,7 @@ fn object(value: Value) -> serde_json::Map<String, Value> {
     value.as_object().cloned().unwrap()
 }
 
-/// A value nested so many levels deep.
+/// A value nested this many levels deep.
 pub(crate) fn nested(levels: usize) -> Value {
     (0..levels).fold(json!(1), |inner, _| json!({ "a": inner }))
 }
@@ -89,7 +89,7 @@ pub(crate) fn rich() -> Entry {
     }
 }
 
-/// The events that bring a text, a word at a time.
+/// The events that stream a text, one word at a time.
 pub(crate) fn stream(words: &[&str]) -> Vec<Event> {
     let mut events = vec![
         Event::Start { id: Some("msg_1".into()), model: Some("m-1".into()), provider_data: Default::default() },

@@ -1,4 +1,4 @@
-//! A real PostgreSQL server: the one that `IKIGAI_TEST_POSTGRES` names, else one that is started from the system's packages.
+//! A real PostgreSQL server: the one that `IKIGAI_TEST_POSTGRES` names, or one started from the system's packages.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ pub(crate) struct Server {
     url: String,
     /// The folder of a server that we started.
     pub(crate) folder: Option<PathBuf>,
-    /// Stops it when we end, in whatever way.
+    /// Stops the server when we end, in whatever way.
     guard: Option<Child>,
 }
 
@@ -17,13 +17,13 @@ fn script() -> PathBuf {
 }
 
 impl Server {
-    /// The server; none, with a word about it, where there is no PostgreSQL. Where `IKIGAI_TEST_POSTGRES` is `required`
-    /// that is a failure.
+    /// Finds the server, or returns `None` with a message if there is no PostgreSQL. If `IKIGAI_TEST_POSTGRES` is
+    /// `required`, that is a failure.
     pub(crate) fn find() -> Option<Server> {
         let named = std::env::var("IKIGAI_TEST_POSTGRES").ok();
         let required = named.as_deref() == Some("required");
         if let Some(url) = named.filter(|_| !required) {
-            // The script lays it there.
+            // The script puts it there.
             let folder = std::env::var("IKIGAI_TEST_POSTGRES_FOLDER").ok().map(PathBuf::from);
             return Some(Server { url, folder, guard: None });
         }
@@ -48,13 +48,13 @@ impl Server {
         Some(Server { url: url.to_owned(), folder: Some(folder.into()), guard: Some(guard) })
     }
 
-    /// The address of one of its databases.
+    /// The URL of one of its databases.
     pub(crate) fn url(&self, database: &str) -> String {
         let (server, _) = self.url.rsplit_once('/').unwrap();
         format!("{server}/{database}")
     }
 
-    /// An empty database; its address.
+    /// Creates an empty database and returns its URL.
     pub(crate) async fn database(&self) -> String {
         let name = format!("ikigai_{}", ikigai_store::MessageId::new().to_string().replace('-', "_"));
         self.sql("postgres", &format!("CREATE DATABASE {name}")).await;

@@ -39,7 +39,7 @@ const BLOCKS: &[&str] = &[
     "tool_removal",
 ];
 
-/// Every block with its message's and its own place.
+/// Every block, with the place of its message and its own.
 fn all<'a>(wire: &Wire<'a>) -> impl Iterator<Item = (usize, usize, &'a Value)> {
     wire.list("messages")
         .iter()
@@ -148,7 +148,7 @@ pub(super) fn call_ids(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Neighbours of one role are one turn to the API, so results may be spread over them.
+/// Adjacent messages of one role are one turn to the API, so results may be spread over them.
 fn turn_after(messages: &[Value], place: usize) -> impl Iterator<Item = &Value> {
     let rest = messages.get(place + 1..).unwrap_or_default();
     rest.iter().take_while(|message| word(message, "role") == "user").flat_map(super::blocks)
@@ -208,7 +208,7 @@ pub(super) fn results_called(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The text of a last assistant message, which the model would go on with.
+/// The text of a final assistant message, which the model would continue.
 fn prefilled<'a>(wire: &Wire<'a>) -> Option<&'a str> {
     let last = wire.list("messages").last().filter(|message| word(message, "role") == "assistant")?;
     let text = last.get("content").and_then(Value::as_str);
@@ -216,7 +216,7 @@ fn prefilled<'a>(wire: &Wire<'a>) -> Option<&'a str> {
 }
 
 pub(super) fn prefill(wire: &Wire<'_>) -> Result<(), Refusal> {
-    // A paused turn of server tools is sent back as it is, to be continued.
+    // A paused turn of server tools is sent back unchanged, to be continued.
     let paused = wire.list("messages").last().is_some_and(|last| {
         super::blocks(last)
             .iter()

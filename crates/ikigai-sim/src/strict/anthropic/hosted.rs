@@ -1,4 +1,4 @@
-//! What the API's own tools did, sent back: everything as it came, each result behind its call.
+//! What the API's own tools did, sent back: everything unchanged, each result after its call.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Refusal, Wire, blocks, invalid, list, word};
 use crate::seals::Purpose;
 
-/// Every block with its message's and its own place.
+/// Every block, with the place of its message and its own.
 fn all<'a>(wire: &Wire<'a>) -> impl Iterator<Item = (usize, usize, &'a Value)> {
     let messages = wire.list("messages").iter().enumerate();
     messages.flat_map(|(n, message)| blocks(message).iter().enumerate().map(move |(m, block)| (n, m, block)))
@@ -61,7 +61,7 @@ pub(super) fn results_called(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A call may be without its result where the turn was paused, and beside calls of the client's tools.
+/// A call may lack its result if the turn was paused, or if there are calls of the client's tools next to it.
 pub(super) fn calls_answered(wire: &Wire<'_>) -> Result<(), Refusal> {
     let messages = wire.list("messages");
     let answered: HashSet<&str> =

@@ -323,7 +323,7 @@ pub(super) fn write(refusal: Refusal) -> WireError {
     wire_error(refusal.status, &json!({"type": "error", "error": error, "request_id": "req_sim"}))
 }
 
-/// The blocks of a message with their places; a plain text is one text block.
+/// The blocks of a message; none if its content is plain text.
 fn blocks(message: &Value) -> &[Value] {
     list(message, "content")
 }
@@ -332,7 +332,7 @@ fn model<'a>(wire: &Wire<'a>) -> &'a str {
     wire.text("model").unwrap_or_default()
 }
 
-/// Manual thinking, as `thinking.type` says.
+/// The value of `thinking.type`; empty if absent.
 fn thinking_type<'a>(wire: &Wire<'a>) -> &'a str {
     wire.field("thinking").map_or("", |thinking| word(thinking, "type"))
 }

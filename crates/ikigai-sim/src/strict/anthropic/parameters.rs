@@ -45,7 +45,7 @@ pub(super) fn version(wire: &Wire<'_>) -> Result<(), Refusal> {
     Err(invalid("anthropic-version: header is required"))
 }
 
-/// The runners of the newest SDKs try server-held threads first, and go on without them when this error says so.
+/// The runners of the newest SDKs try server-held threads first, and continue without them after this error.
 pub(super) fn threads(wire: &Wire<'_>) -> Result<(), Refusal> {
     if wire.field("thread").is_none() {
         return Ok(());

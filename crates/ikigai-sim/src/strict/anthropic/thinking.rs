@@ -95,7 +95,7 @@ pub(super) fn forced_tools(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Every thinking block with its places.
+/// Every thinking block, with the place of its message and its own.
 fn thoughts<'a>(wire: &Wire<'a>) -> impl Iterator<Item = (usize, usize, &'a Value)> {
     wire.list("messages").iter().enumerate().flat_map(|(n, message)| {
         let thoughts = blocks(message).iter().enumerate().filter(|(_, block)| word(block, "type") == "thinking");
@@ -110,7 +110,7 @@ pub(super) fn signed(wire: &Wire<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// A signature is good for the text and the model that it was made for.
+/// A signature is valid for the text and the model that it was made for.
 pub(super) fn genuine(wire: &Wire<'_>) -> Result<(), Refusal> {
     let genuine = |block: &Value| {
         let (text, signature) = (word(block, "thinking"), word(block, "signature"));
@@ -122,7 +122,7 @@ pub(super) fn genuine(wire: &Wire<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// With manual thinking, the turn that waits for tool results begins with what was thought.
+/// With manual thinking, the turn that waits for tool results must begin with thinking.
 pub(super) fn begins_tool_turn(wire: &Wire<'_>) -> Result<(), Refusal> {
     let messages = wire.list("messages");
     let ends_with_results =

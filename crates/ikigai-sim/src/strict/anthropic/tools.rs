@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Refusal, Wire, invalid, model, word};
 use crate::strict::schema::{self, Subset};
 
-/// The caller's own tools with their places; server tools have a type of their own.
+/// The caller's own tools with their places; server tools have other types.
 fn custom<'a>(wire: &Wire<'a>) -> impl Iterator<Item = (usize, &'a Value)> {
     wire.list("tools").iter().enumerate().filter(|(_, tool)| matches!(word(tool, "type"), "" | "custom"))
 }

@@ -7,7 +7,7 @@ use super::{Refusal, Wire, invalid, member, members, model};
 use crate::seals::Purpose;
 use crate::strict::word;
 
-/// Stands where a signature should, for history that never had one.
+/// Accepted instead of a signature, for history that never had one.
 const DUMMIES: &[&str] = &["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"];
 
 const DATA: &[&str] = &[
@@ -77,7 +77,7 @@ pub(super) fn parts_hold_something(wire: &Wire<'_>) -> Result<(), Refusal> {
 }
 
 /// Consecutive contents of one role, which count as one turn: the official chat helpers send each streamed chunk of the
-/// model as a content of its own.
+/// model as a separate content.
 struct Turn<'a> {
     is_model: bool,
     parts: Vec<&'a Value>,
@@ -122,7 +122,7 @@ pub(super) fn calls_answered(wire: &Wire<'_>) -> Result<(), Refusal> {
                 "Please ensure that function response turn comes immediately after a function call turn.",
             ));
         }
-        // A call may stand without any response, at the end or before other words; but not with fewer than there were calls.
+        // The calls of a turn may all lack responses, at the end or before other words; otherwise each must have one.
         if answers > 0 && answers != calls {
             return Err(invalid(
                 "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
@@ -148,7 +148,7 @@ pub(super) fn responses_named(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What came after the user last said something: only there are signatures demanded.
+/// What came after the user last said something: only there are signatures required.
 fn current_turn<'a>(wire: &Wire<'a>) -> &'a [Value] {
     let contents = contents(wire);
     let last = contents.iter().rposition(|content| !is_model(content) && !has_response(content));
@@ -175,7 +175,7 @@ pub(super) fn signed(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What the API's own tools did comes back with the signatures in which the substance is sealed.
+/// What the API's own tools did must come back with its signatures, in which the substance is sealed.
 pub(super) fn tools_signed(wire: &Wire<'_>) -> Result<(), Refusal> {
     for part in contents(wire).iter().flat_map(parts).filter(|part| signature(part).is_empty()) {
         for (name, words) in [("toolCall", "Tool call"), ("toolResponse", "Tool response")] {

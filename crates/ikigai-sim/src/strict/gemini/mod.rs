@@ -248,7 +248,7 @@ fn model<'a>(wire: &Wire<'a>) -> &'a str {
     model_and_method(wire).0
 }
 
-/// A member under its camel-case or its snake-case name; both are one field to the API.
+/// A member under its camel-case or its snake-case name; to the API, both are one field.
 fn member<'a>(object: &'a Value, camel: &str) -> Option<&'a Value> {
     object.get(camel).or_else(|| object.get(snake(camel))).filter(|value| !value.is_null())
 }

@@ -1,4 +1,4 @@
-//! What an answer shall be made of, where that is not text: pictures and speech.
+//! What an answer should consist of, other than text: pictures and speech.
 
 use serde_json::Value;
 

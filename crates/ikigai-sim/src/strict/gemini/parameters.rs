@@ -202,14 +202,14 @@ pub(super) fn cached(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Every function with the places of its tool and its own.
+/// Every function, with the place of its tool and its own.
 fn functions<'a>(wire: &Wire<'a>) -> impl Iterator<Item = (usize, usize, &'a Value)> {
     members(wire.body, "tools").iter().enumerate().flat_map(|(n, tool)| {
         members(tool, "functionDeclarations").iter().enumerate().map(move |(m, function)| (n, m, function))
     })
 }
 
-/// The tools of the API that are asked for, in its words.
+/// The API's own tools that are requested, by its names.
 fn built_in(wire: &Wire<'_>) -> Vec<String> {
     let names = ["googleSearch", "urlContext", "codeExecution", "fileSearch", "googleMaps", "googleSearchRetrieval"];
     let tools = members(wire.body, "tools");
@@ -221,7 +221,7 @@ fn circulates(wire: &Wire<'_>) -> bool {
     flag == Some(&Value::Bool(true))
 }
 
-/// Is it Vertex that is asked? It takes more: built-in tools beside functions without a flag, fields of its own.
+/// Whether the request is for Vertex. It accepts more: built-in tools next to functions without a flag, other fields.
 pub(super) fn is_vertex(wire: &Wire<'_>) -> bool {
     wire.path.contains("/publishers/") || wire.path.contains("/projects/")
 }
@@ -303,7 +303,7 @@ pub(super) fn schema_type(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Gemini 3 and later take both together.
+/// Gemini 3 and later accept both together.
 pub(super) fn json_with_functions(wire: &Wire<'_>) -> Result<(), Refusal> {
     let json = setting(wire, "responseMimeType").and_then(Value::as_str) == Some("application/json");
     if json && functions(wire).next().is_some() && !rules_for(model(wire)).tools_with_structured_output {

@@ -40,7 +40,7 @@ pub(super) fn roles(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The first thinking models take no instructions.
+/// The first thinking models accept no instructions.
 pub(super) fn system_taken(wire: &Wire<'_>) -> Result<(), Refusal> {
     if openai::rules(wire).system_prompt {
         return Ok(());
@@ -56,7 +56,7 @@ pub(super) fn system_taken(wire: &Wire<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// Only an assistant that calls, speaks or refuses may leave its content out.
+/// Only an assistant that calls, speaks or refuses may omit its content.
 pub(super) fn content(wire: &Wire<'_>) -> Result<(), Refusal> {
     let has = |message: &Value, name: &str| message.get(name).is_some_and(|value| !value.is_null());
     for (n, message) in wire.list("messages").iter().enumerate() {

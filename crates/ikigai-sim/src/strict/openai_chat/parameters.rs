@@ -64,7 +64,7 @@ pub(super) fn chats(wire: &Wire<'_>) -> Result<(), Refusal> {
     Err(Refusal { status: 404, ..invalid(message).at("model", None) })
 }
 
-/// Thinking models know the limit by its new name alone.
+/// Thinking models accept the limit only by its new name.
 pub(super) fn max_tokens(wire: &Wire<'_>) -> Result<(), Refusal> {
     let old = wire.field("max_tokens").is_some();
     if old && wire.field("max_completion_tokens").is_some() {

@@ -14,7 +14,7 @@ fn functions<'a>(wire: &Wire<'a>) -> impl Iterator<Item = (usize, &'a Value)> {
     tools.filter_map(|(n, tool)| (word(tool, "type") == "function").then(|| Some((n, tool.get("function")?))).flatten())
 }
 
-/// Only models that are made for it search.
+/// Only models made for it search.
 pub(super) fn search_options(wire: &Wire<'_>) -> Result<(), Refusal> {
     if wire.field("web_search_options").is_none() || openai::model(wire).contains("search") {
         return Ok(());
@@ -93,7 +93,7 @@ pub(super) fn choice_known(wire: &Wire<'_>) -> Result<(), Refusal> {
     Err(invalid(message).at("tool_choice", None))
 }
 
-/// Newer thinking models take function tools on the Responses API alone, unless they are told not to think.
+/// Newer thinking models accept function tools only on the Responses API, unless they are told not to think.
 pub(super) fn beside_effort(wire: &Wire<'_>) -> Result<(), Refusal> {
     let rules = openai::rules(wire);
     if rules.tools_in_chat == ToolsInChat::Taken || functions(wire).next().is_none() {

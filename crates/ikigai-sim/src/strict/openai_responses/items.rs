@@ -41,7 +41,7 @@ const ITEMS: &[&str] = &[
     "additional_tools",
 ];
 
-/// An item's kind; one without a type but with a role is a message.
+/// An item's type; one with a role but no type is a message.
 pub(super) fn kind(item: &Value) -> &str {
     match word(item, "type") {
         "" if item.get("role").is_some() => "message",
@@ -94,7 +94,7 @@ pub(super) fn roles(wire: &Wire<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// What the model said and what it was told have different parts.
+/// What the model said and what it was told consist of different parts.
 pub(super) fn parts(wire: &Wire<'_>) -> Result<(), Refusal> {
     for (n, item) in messages(wire) {
         let (known, words): (&[&str], &str) = if word(item, "role") == "assistant" {
@@ -142,7 +142,7 @@ fn of_kind<'a>(wire: &Wire<'a>, wanted: &'static str) -> impl Iterator<Item = &'
     wire.list("input").iter().filter(move |item| kind(item) == wanted)
 }
 
-/// A conversation that goes on from a stored response has its calls there.
+/// Whether a conversation continues a stored response, where its calls may be.
 fn goes_on(wire: &Wire<'_>) -> bool {
     wire.field("previous_response_id").is_some() || wire.field("conversation").is_some()
 }
@@ -173,7 +173,7 @@ pub(super) fn results_called(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Items of the API's own tools, and how their ids begin.
+/// Items of the API's own tools, and the prefixes of their ids.
 const RUN: &[(&str, &str)] = &[
     ("web_search_call", "ws"),
     ("file_search_call", "fs"),

@@ -70,7 +70,7 @@ pub(super) fn model_given(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Some models are served by Chat Completions alone.
+/// Some models are served only by Chat Completions.
 pub(super) fn model_served(wire: &Wire<'_>) -> Result<(), Refusal> {
     let model = openai::model(wire);
     let registry = Registry::shared();

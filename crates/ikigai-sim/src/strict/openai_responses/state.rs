@@ -1,4 +1,4 @@
-//! What is kept between requests: stored responses, sealed reasoning.
+//! What is stored between requests: responses, sealed reasoning.
 
 use super::items::kind;
 use super::{Refusal, Wire, invalid};
@@ -44,7 +44,7 @@ pub(super) fn encrypted(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A reasoning item stands before what it led to.
+/// A reasoning item comes before what it led to.
 pub(super) fn followed(wire: &Wire<'_>) -> Result<(), Refusal> {
     let items = wire.list("input");
     for (n, item) in items.iter().enumerate().filter(|(_, item)| kind(item) == "reasoning") {

@@ -9,7 +9,7 @@ use crate::seals::Purpose;
 use crate::talk::Talk;
 use crate::tree::{at, set};
 
-/// So many characters of a page are cited.
+/// The number of characters of a page that are cited.
 const CITED: usize = 150;
 
 /// The whole message.
@@ -67,12 +67,12 @@ pub(super) fn write(told: &Told, request: &Request, talk: &Talk<'_>, ids: &mut I
     message
 }
 
-/// The API wants letters, digits and underscores.
+/// The API allows only letters, digits and underscores.
 fn call_id(ids: &mut Ids) -> String {
     format!("srvtoolu_{}", ids.next_id().replace('-', "_"))
 }
 
-/// The first version of the tool for code has another name.
+/// The first version of the code tool has another name.
 fn name(tool: ProviderTool, request: &Request) -> &'static str {
     let is_first = request.tools.iter().any(|tool| match tool {
         Tool::BuiltIn(tool @ BuiltIn::CodeExecution(_)) => {
@@ -138,7 +138,7 @@ fn passage(place: usize, page: &Page) -> Value {
     })
 }
 
-/// Pages that are fetched are cited only if the request asks for it.
+/// Whether the request asks for citations of the pages that are fetched.
 fn cites_documents(request: &Request) -> bool {
     request.tools.iter().any(|tool| match tool {
         Tool::BuiltIn(BuiltIn::WebFetch(fetch)) => fetch.citations == Some(true),

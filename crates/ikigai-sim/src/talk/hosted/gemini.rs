@@ -126,7 +126,7 @@ fn grounding(told: &Told) -> Value {
         let end = start + piece.text.len();
         if !piece.cites.is_empty() {
             let mut segment = json!({"endIndex": end, "text": piece.text});
-            // A zero is not written.
+            // Zero is not written.
             if start > 0 {
                 set(&mut segment, "startIndex", json!(start));
             }
@@ -149,7 +149,7 @@ fn chunk(tool: ProviderTool, page: &Page) -> Value {
             "retrievedContext": {"title": page.title, "text": page.text, "fileSearchStore": "fileSearchStores/sim"},
         }),
         ProviderTool::WebFetch => json!({"web": {"uri": page.url, "title": page.title}}),
-        // The search hides where it leads to, and the title is a domain.
+        // The search hides where it leads, and the title is a domain.
         _ => {
             let redirect = URL_SAFE_NO_PAD.encode(&page.url);
             let uri = format!("https://vertexaisearch.cloud.google.com/grounding-api-redirect/{redirect}");

@@ -1,14 +1,14 @@
-//! What the tools find: the same for the same words, always.
+//! What the tools find: always the same for the same words.
 
 use ikigai_core::ProviderTool;
 
 use super::{Outcome, Page, Piece, Told, Wish};
 use crate::talk::arithmetic;
 
-/// The most characters of a question that become a part of addresses and titles.
+/// The most characters of a question that go into URLs and titles.
 const LONGEST: usize = 80;
 
-/// Does what is asked, and tells it. After so many searches there are no more.
+/// Does what is asked, and reports it. Searches beyond `most` fail.
 pub(super) fn tell(wishes: &[Wish], most: Option<u64>) -> Told {
     let mut told = Told::default();
     let (mut searches, mut pages) = (0, 0);
@@ -32,7 +32,7 @@ pub(super) fn tell(wishes: &[Wish], most: Option<u64>) -> Told {
     told
 }
 
-/// What a tool gives for these words. Some words are for tests: `nothing` is not found, and `error CODE` fails.
+/// What a tool returns for these words. Some words are for tests: `nothing` finds nothing, and `error CODE` fails.
 pub(super) fn outcome(wish: &Wish) -> Outcome {
     let asked = wish.input.trim();
     match wish.tool {
@@ -103,7 +103,7 @@ fn files(asked: &str) -> Vec<Page> {
     }]
 }
 
-/// Runs what can be run here: a sum is solved, a quoted text is printed, and what raises fails.
+/// Runs what can be run here: sums are solved, quoted text is printed, and code that raises fails.
 fn ran(code: &str) -> Outcome {
     if code.contains("raise ") || code.contains("exit 1") || code.contains("exit(1)") {
         let errors = "Traceback (most recent call last):\nException\n".to_owned();
@@ -117,7 +117,7 @@ fn ran(code: &str) -> Outcome {
     Outcome::Ran { output, errors: String::new() }
 }
 
-/// The words of the answer about one call, whose pages begin at this place among all.
+/// The text of the answer about one call, whose pages begin at index `first` among all.
 fn said(wish: &Wish, outcome: &Outcome, first: usize) -> Vec<Piece> {
     let short = short(&wish.input);
     let cited = |text: String, cites: &[usize]| Piece { text, cites: cites.iter().map(|cite| first + cite).collect() };
@@ -166,7 +166,7 @@ fn slug(text: &str) -> String {
     words.join("-").chars().take(LONGEST).collect()
 }
 
-/// The host of an address.
+/// The host of a URL.
 pub(super) fn host(url: &str) -> &str {
     let behind = url.split_once("://").map_or(url, |(_, behind)| behind);
     behind.split(['/', '?', '#', ':']).next().unwrap_or_default()

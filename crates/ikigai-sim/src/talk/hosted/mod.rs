@@ -1,7 +1,7 @@
-//! Tools that the provider runs: what a prompt asks of them, what they find, and the answer that tells it.
+//! Tools that the provider runs: what a prompt asks of them, what they find, and the answer that reports it.
 //!
-//! An answer is first written as its provider writes it, and then read by the dialect: so it has all that the wire has,
-//! ids, sealed state and counts, whichever way it goes out.
+//! An answer is first written as its provider writes it, and then read by the dialect: so it has everything that the
+//! wire has, ids, sealed state and counts, however it is sent.
 
 mod anthropic;
 mod gemini;
@@ -20,43 +20,43 @@ use super::{Talk, Turn, calls, choice, complete};
 /// The most pauses that a prompt can ask for.
 const MOST_PAUSES: usize = 50;
 
-/// The most characters that a tool is asked: an answer tells them several times.
+/// The longest input of a tool, in characters: an answer repeats it several times.
 const LONGEST_INPUT: usize = 2_000;
 
-/// What one call of a tool came to.
+/// A call of a tool, and its outcome.
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
     pub(crate) tool: ProviderTool,
-    /// What it was asked: the query, the address or the code.
+    /// Its input: the query, the URL or the code.
     pub(crate) input: String,
-    /// The id of the call, where that is in an earlier answer.
+    /// The id of the call, if it is in an earlier answer.
     pub(crate) earlier: Option<String>,
-    /// Absent: it has not come back yet.
+    /// `None` if it has not returned yet.
     pub(crate) outcome: Option<Outcome>,
 }
 
-/// What a tool gave.
+/// What a tool returned.
 #[derive(Debug, Clone)]
 pub(crate) enum Outcome {
-    /// Pages or files, which may be none.
+    /// Pages or files, possibly none.
     Found(Vec<Page>),
     /// The code ran, and wrote this.
     Ran { output: String, errors: String },
-    /// The provider's code for what went wrong.
+    /// The provider's error code.
     Failed(String),
 }
 
 /// A page on the web, or a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Page {
-    /// Its address, or the id of the file.
+    /// Its URL, or the id of the file.
     pub(crate) url: String,
     pub(crate) title: String,
     pub(crate) text: String,
     pub(crate) date: Option<String>,
 }
 
-/// A piece of the text, and the pages that it rests on, by their places among all that were found.
+/// A piece of the text, and the pages that it cites, by their places among all that were found.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Piece {
     pub(crate) text: String,
@@ -68,7 +68,7 @@ pub(crate) struct Piece {
 pub(crate) struct Told {
     pub(crate) runs: Vec<Run>,
     pub(crate) pieces: Vec<Piece>,
-    /// The provider stops here, in the middle of its turn.
+    /// Whether the provider stops here, in the middle of its turn.
     pub(crate) paused: bool,
 }
 
@@ -82,7 +82,7 @@ impl Told {
         found.flatten().collect()
     }
 
-    /// How often a tool came back; calls that are not back are not counted.
+    /// How often a tool returned; calls that have not returned are not counted.
     fn count(&self, tool: ProviderTool) -> usize {
         self.runs.iter().filter(|run| run.tool == tool && run.outcome.is_some()).count()
     }
@@ -92,8 +92,8 @@ impl Told {
     }
 }
 
-/// The answer to a request that asks for tools of the provider; none if it asks for nothing of that kind. `called` are the
-/// caller's own tools, which the answer calls as well.
+/// The answer to a request for provider-run tools, or `None` if it asks for none. `called` are the caller's own tools,
+/// which the answer calls as well.
 pub(super) fn answer(request: &Request, turn: &Turn<'_>, called: Vec<Block>, talk: &Talk<'_>) -> Option<Response> {
     let offered = offered(request, talk.dialect);
     if offered.is_empty() || choice(request) == ToolChoice::None {
@@ -145,7 +145,7 @@ pub(super) fn answer(request: &Request, turn: &Turn<'_>, called: Vec<Block>, tal
     Some(complete(read(&told, request, talk), request, talk))
 }
 
-/// The answer of a script. If the turn so far ends with a call, the first of its searches is the result of that call.
+/// The answer of a script. If the turn so far ends with a call, the script's first search is the result of that call.
 pub(crate) fn scripted(mut told: Told, request: &Request, talk: &Talk<'_>) -> Response {
     let waiting = dangling(Turn::of(request).since);
     if let (Some(run), Some((id, _))) = (told.runs.first_mut(), waiting.first()) {
@@ -190,31 +190,31 @@ fn read(told: &Told, request: &Request, talk: &Talk<'_>) -> Response {
         Dialect::OpenaiChat => openai::completion(told, request),
         Dialect::OpenaiResponses => openai::response(told, request, &mut ids),
         Dialect::Gemini => gemini::write(told, request, talk, &mut ids),
-        // Its requests are refused before they come here.
+        // Other dialects are refused before they get here.
         _ => return Response::default(),
     };
     let body = serde_json::to_vec(&wire).unwrap_or_default();
     let mut response = talk.dialect.decode_response(&body, &mut ids, &Limits::client()).unwrap_or_default();
-    // Those of the answer itself are made when it is complete.
+    // The answer's own are made when it is complete.
     (response.id, response.model) = (None, String::new());
     response
 }
 
-/// The tools that the request asks the provider for.
+/// The provider-run tools that the request offers.
 fn offered(request: &Request, dialect: Dialect) -> Vec<ProviderTool> {
     let mut offered: Vec<ProviderTool> = request
         .tools
         .iter()
         .filter_map(|tool| match tool {
             Tool::BuiltIn(built_in) => Some(built_in.tool()),
-            // With options of its own.
+            // A search with its own options.
             Tool::Other(_) if dialect == Dialect::Gemini => {
                 let json = serde_json::to_value(tool).unwrap_or_default();
                 let names = [("googleSearch", ProviderTool::WebSearch), ("google_search", ProviderTool::WebSearch)];
                 let data = json.get("data").cloned().unwrap_or_default();
                 names.into_iter().find_map(|(name, tool)| data.get(name).is_some_and(Value::is_object).then_some(tool))
             }
-            // Functions, and what did not exist when this was written.
+            // Functions, and kinds newer than this code.
             _ => None,
         })
         .collect();
@@ -232,7 +232,7 @@ fn offered(request: &Request, dialect: Dialect) -> Vec<ProviderTool> {
     offered
 }
 
-/// How many searches the request allows, where it says so.
+/// How many searches the request allows, if it says so.
 fn uses(request: &Request) -> Option<u64> {
     request.tools.iter().find_map(|tool| match tool {
         Tool::BuiltIn(BuiltIn::WebSearch(search)) => search.max_uses,
@@ -244,7 +244,7 @@ fn is_call(block: &Block) -> bool {
     matches!(block, Block::ProviderCall(_))
 }
 
-/// The calls of the turn so far whose results have not come.
+/// The calls of the turn so far whose results have not arrived.
 fn dangling(since: &[Message]) -> Vec<(String, Wish)> {
     let blocks = || since.iter().flat_map(|message| &message.content);
     let is_back = |id: &str| {

@@ -1,4 +1,4 @@
-//! Answers of OpenAI's two APIs, and of a server that copies one of them.
+//! Answers of OpenAI's two APIs, and of servers that copy one of them.
 
 use ikigai_core::wire::Ids;
 use ikigai_core::{Dialect, Part, ProviderTool, Request};
@@ -10,7 +10,7 @@ use crate::generate::CREATED;
 use crate::models;
 use crate::tree::set;
 
-/// A link that the model printed into its text, by characters.
+/// A link that the model wrote into its text, in characters.
 struct Link<'a> {
     page: &'a Page,
     is_file: bool,
@@ -18,7 +18,7 @@ struct Link<'a> {
     end: usize,
 }
 
-/// The text, with a link behind each passage that rests on a page. Files are not linked.
+/// The text, with a link after each passage that cites a page. Files are not linked.
 fn linked(told: &Told) -> (String, Vec<Link<'_>>) {
     let pages = told.pages();
     let is_file = told.runs.iter().any(|run| run.tool == ProviderTool::FileSearch);
@@ -41,7 +41,7 @@ fn linked(told: &Told) -> (String, Vec<Link<'_>>) {
     (text, links)
 }
 
-/// The address, with what the provider adds.
+/// The URL, with what the provider adds.
 fn address(page: &Page) -> String {
     format!("{}{}utm_source=openai", page.url, if page.url.contains('?') { '&' } else { '?' })
 }
@@ -81,7 +81,7 @@ pub(super) fn response(told: &Told, request: &Request, ids: &mut Ids) -> Value {
             "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 0,
         },
     });
-    // Pages that are opened are not counted.
+    // Opened pages are not counted.
     let searches = told.count(ProviderTool::WebSearch);
     if searches > 0 {
         set(&mut response, "tool_usage", json!({"web_search": {"num_requests": searches}}));
@@ -146,7 +146,7 @@ fn item(run: &Run, includes: &dyn Fn(&str) -> bool, ids: &mut Ids) -> Value {
     }
 }
 
-/// A whole answer of Chat Completions. OpenRouter's sources are tied to no passage, and have their words beside them.
+/// A whole answer of Chat Completions. OpenRouter's sources are tied to no passage, and include their text.
 pub(super) fn completion(told: &Told, request: &Request) -> Value {
     let cite = |start: usize, end: usize, url: &str, title: &str| {
         let cited = json!({"start_index": start, "end_index": end, "url": url, "title": title});

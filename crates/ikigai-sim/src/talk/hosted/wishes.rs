@@ -1,4 +1,4 @@
-//! What a prompt asks of the provider's tools, in the words of people.
+//! What a prompt asks of the provider's tools, as people phrase it.
 
 use ikigai_core::{Function, ProviderTool, Request, Tool, ToolChoice};
 
@@ -34,7 +34,7 @@ const SEARCHING: &[&str] = &[
 ];
 /// Words that ask for code to be run.
 const RUNNING: &[&str] = &["run ", "execute ", "use python", "using python", "with python", "in python", "with code"];
-/// What ends the words that are searched for.
+/// What ends the search terms.
 const ENDS: &[&str] =
     &[" with a pause", " and pause", ", pausing", " pausing", " with pauses", " in the files", " in my files"];
 /// The most wishes of a prompt that are followed.
@@ -42,10 +42,10 @@ const MOST: usize = 10;
 /// Words between two wishes.
 const STEPS: &[&str] = &[" and then ", ", then ", ". then ", " then ", "; ", ", and search ", " and search "];
 
-/// What the prompt wants to be done, in its order.
+/// What the prompt asks for, in order.
 pub(super) fn of(prompt: &str, offered: &[ProviderTool], request: &Request) -> Vec<Wish> {
     let functions: Vec<&Function> = request.tools.iter().filter_map(Tool::as_function).collect();
-    // What asks for one of the caller's functions asks for no search.
+    // A step that asks for one of the caller's functions asks for no search.
     let is_for_a_function = |step: &str| !asked::steps(step, &functions).is_empty();
     let steps = steps(prompt).into_iter().filter(|step| !is_for_a_function(step));
     let wishes: Vec<Wish> = steps.filter_map(|step| wish(step, offered)).take(MOST).collect();
@@ -60,7 +60,7 @@ pub(super) fn of(prompt: &str, offered: &[ProviderTool], request: &Request) -> V
     forced.map(|tool| Wish::new(tool, plain(prompt))).into_iter().collect()
 }
 
-/// How often the provider shall pause before it has done what the prompt asks for.
+/// How often the provider should pause before it has done what the prompt asks for.
 pub(super) fn pauses(prompt: &str) -> usize {
     let lower = prompt.to_lowercase();
     let Some((_, behind)) = lower.split_once("paus") else { return 0 };
@@ -68,7 +68,7 @@ pub(super) fn pauses(prompt: &str) -> usize {
     number.and_then(|digits| digits.parse().ok()).unwrap_or(1)
 }
 
-/// The prompt without what leads from one wish to the next.
+/// The steps of a prompt, without the words between them.
 fn steps(prompt: &str) -> Vec<&str> {
     let lower = lowered(prompt);
     let mut cuts: Vec<(usize, &str)> =
@@ -80,7 +80,7 @@ fn steps(prompt: &str) -> Vec<&str> {
             continue;
         }
         steps.extend(prompt.get(from..at));
-        // A verb that is among them belongs to the next wish.
+        // A verb among these words belongs to the next wish.
         let kept = if word.trim_end().ends_with("search") { "search ".len() } else { 0 };
         from = at + word.len() - kept;
     }
@@ -88,7 +88,7 @@ fn steps(prompt: &str) -> Vec<&str> {
     steps
 }
 
-/// In lower case, byte for byte in the same place.
+/// In lower case, with every byte in the same place.
 fn lowered(text: &str) -> String {
     text.to_ascii_lowercase()
 }
@@ -122,7 +122,7 @@ fn wish(step: &str, offered: &[ProviderTool]) -> Option<Wish> {
     (!input.is_empty() && !is_not_meant(&lower, at)).then(|| Wish::new(tool, input))
 }
 
-/// The first of these words that is there, as a word of its own, and where.
+/// The first of these terms that occurs as whole words, and where.
 fn first<'w>(lower: &str, words: &[&'w str]) -> Option<(usize, &'w str)> {
     let alone = |at: usize, word: &str| {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
@@ -145,7 +145,7 @@ fn is_not_meant(lower: &str, at: usize) -> bool {
     words.any(|word| word == "how" || asked::REFUSING.contains(&word) || asked::DISCUSSING.contains(&word))
 }
 
-/// The words that are searched for, without what is around them.
+/// The search terms, without what is around them.
 fn plain(text: &str) -> &str {
     let lower = lowered(text);
     let end = ENDS.iter().filter_map(|end| lower.find(end)).min().unwrap_or(text.len());
@@ -154,14 +154,14 @@ fn plain(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || "\"'“”`.,;:!?".contains(c))
 }
 
-/// The first address in a text, and where it is.
+/// The first URL in a text, and where it is.
 fn address(text: &str) -> Option<(usize, &str)> {
     let at = ["https://", "http://"].iter().filter_map(|scheme| text.find(scheme)).min()?;
     let url = text.get(at..)?.split(|c: char| c.is_whitespace() || "<>\"'`”)".contains(c)).next()?;
     Some((at, url.trim_end_matches(['.', ',', ';', ':', '!', '?'])))
 }
 
-/// The code in a step: what is between backticks, or else a program that prints what it asks for.
+/// The code in a step: what is between backticks, or else a program that prints what is asked for.
 fn code(step: &str, behind: &str) -> String {
     if let Some(quoted) = step.split('`').nth(1).filter(|quoted| !quoted.trim().is_empty()) {
         return quoted.to_owned();
