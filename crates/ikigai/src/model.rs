@@ -81,7 +81,7 @@ impl Model {
     /// The prompt is a text, a message, a list of messages or a whole [`Prompt`].
     ///
     /// # Errors
-    /// If the request is invalid (nothing is sent then), or there is no answer after all attempts.
+    /// Returns an error if the request is invalid (nothing is sent then), or there is no answer after all attempts.
     pub async fn ask(&self, prompt: impl Into<Prompt>) -> Result<Answer, Error> {
         Turn::begin(self, prompt.into())?.run().await
     }
@@ -91,7 +91,7 @@ impl Model {
     /// It returns as soon as the first words arrive. Dropping the stream stops the model.
     ///
     /// # Errors
-    /// If the request is invalid, or no answer begins after all attempts.
+    /// Returns an error if the request is invalid, or no answer begins after all attempts.
     pub async fn stream(&self, prompt: impl Into<Prompt>) -> Result<AnswerStream, Error> {
         AnswerStream::open(Turn::begin(self, prompt.into())?).await
     }
@@ -104,7 +104,7 @@ impl Model {
     /// Applies the same settings to another model. The level comes from the new name.
     ///
     /// # Errors
-    /// If no model has this name.
+    /// Returns an error if no model has this name.
     pub fn with_model(&self, name: &str) -> Result<Self, Error> {
         let name = self.client.registry().parse(name)?;
         Ok(self.clone().change(|plan| plan.name = name))
@@ -321,7 +321,7 @@ impl Model {
     /// prompt that is too long.
     ///
     /// # Errors
-    /// If no model has this name.
+    /// Returns an error if no model has this name.
     pub fn fallback(self, name: &str) -> Result<Self, Error> {
         let name = self.client.registry().parse(name)?;
         Ok(self.change(|plan| plan.fallbacks.push(name)))

@@ -89,7 +89,7 @@ impl AnswerStream {
     /// Returns the next piece of the text; `None` at the end. Thinking and tool calls are skipped.
     ///
     /// # Errors
-    /// If the answer breaks off. The error has what had arrived.
+    /// Returns an error if the answer breaks off. The error has what had arrived.
     pub async fn text(&mut self) -> Result<Option<String>, Error> {
         while let Some(event) = self.next_event().await? {
             if let Event::TextDelta { text, .. } = event {
@@ -103,7 +103,7 @@ impl AnswerStream {
     /// called them.
     ///
     /// # Errors
-    /// If the answer breaks off. The error has what had arrived.
+    /// Returns an error if the answer breaks off. The error has what had arrived.
     pub async fn next_event(&mut self) -> Result<Option<Event>, Error> {
         std::future::poll_fn(|cx| self.poll_event(cx)).await.transpose()
     }
@@ -111,7 +111,7 @@ impl AnswerStream {
     /// Reads the rest of the answer, and returns all of it.
     ///
     /// # Errors
-    /// If the answer breaks off, or did before. The error has what had arrived.
+    /// Returns an error if the answer breaks off, or did before. The error has what had arrived.
     pub async fn finish(mut self) -> Result<Answer, Error> {
         while self.next_event().await?.is_some() {}
         self.settle()

@@ -23,7 +23,7 @@ const STEPS: usize = 64;
 /// size, reading it fails.
 ///
 /// # Errors
-/// If it is compressed with anything but gzip.
+/// Returns an error if it is compressed with anything but gzip.
 pub fn unpack(body: Body, headers: &mut HeaderMap, ratio: usize) -> Result<Body, Error> {
     let Some(encoding) = headers.remove(header::CONTENT_ENCODING) else { return Ok(body) };
     headers.remove(header::CONTENT_LENGTH);

@@ -158,7 +158,7 @@ impl HttpBuilder {
     /// Builds the transport.
     ///
     /// # Errors
-    /// If a certificate or the proxy's URL is invalid.
+    /// Returns an error if a certificate or the proxy's URL is invalid.
     pub fn build(self) -> Result<Http, TransportError> {
         let proxies = match &self.proxy {
             Proxy::Environment => Proxies::from_environment(),

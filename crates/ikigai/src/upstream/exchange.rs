@@ -51,7 +51,7 @@ impl Exchange {
     /// Reads the whole body.
     ///
     /// # Errors
-    /// If the connection breaks or is silent for too long, or the body is too long.
+    /// Returns an error if the connection breaks or is silent for too long, or the body is too long.
     pub async fn bytes(self) -> Result<Bytes, Error> {
         Ok(self.body.read(self.longest).await?)
     }

@@ -94,7 +94,7 @@ impl Client {
     /// Opens the way to a model, `[provider:]model[/level]`, in the dialect that suits it best.
     ///
     /// # Errors
-    /// If no model has this name, or the provider's key or address is missing.
+    /// Returns an error if no model has this name, or the provider's key or address is missing.
     pub fn upstream(&self, name: &str) -> Result<Upstream, Error> {
         self.model(name)?.upstream()
     }
@@ -112,7 +112,7 @@ impl Model {
     /// Opens the way to this model, with its own key, base URL, dialect, headers, timeouts and retries.
     ///
     /// # Errors
-    /// If the provider's key or address is missing, or it does not speak the dialect.
+    /// Returns an error if the provider's key or address is missing, or it does not speak the dialect.
     pub fn upstream(&self) -> Result<Upstream, Error> {
         Upstream::find(&self.client, &self.plan.name, &self.plan.settings)
     }
@@ -167,8 +167,8 @@ impl Upstream {
     /// (`host`, `authorization`, `x-api-key`, `cookie` …) are not forwarded, and neither is a key in the query.
     ///
     /// # Errors
-    /// If there is no successful answer after all attempts. [`Error::response`] has what the provider sent;
-    /// [`Error::canonical`] can be encoded for a client of another dialect.
+    /// Returns an error if there is no successful answer after all attempts. [`Error::response`] has what the provider
+    /// sent; [`Error::canonical`] can be encoded for a client of another dialect.
     pub async fn send(&self, path: &str, headers: &HeaderMap, body: Bytes, wanted: Wanted) -> Result<Exchange, Error> {
         self.pass(Method::POST, path, headers, body, wanted).await
     }

@@ -34,7 +34,7 @@ impl Model {
     /// otherwise they are estimated, and marked as such.
     ///
     /// # Errors
-    /// If the prompt is invalid, or the provider that counts cannot be reached.
+    /// Returns an error if the prompt is invalid, or the provider that counts cannot be reached.
     pub async fn count_tokens(&self, prompt: impl Into<Prompt>) -> Result<TokenCount, Error> {
         let mut request = self.request(prompt.into())?;
         let estimated = TokenCount { tokens: estimate_tokens(&request), exact: false };

@@ -31,7 +31,7 @@ impl Model {
     /// Turns texts into vectors, one for each text, in the same order. Many texts are split into several requests.
     ///
     /// # Errors
-    /// If the provider does not offer embeddings, or one of the requests fails.
+    /// Returns an error if the provider does not offer embeddings, or one of the requests fails.
     pub async fn embed(&self, texts: impl IntoIterator<Item = impl Into<String>>) -> Result<Embeddings, Error> {
         let texts: Vec<String> = texts.into_iter().map(Into::into).collect();
         let upstream = self.upstream()?;

@@ -51,7 +51,8 @@ impl Model {
     /// are errors with [`strict`](Model::strict).
     ///
     /// # Errors
-    /// If the provider does not draw pictures, the model cannot draw what the request asks for, or there is no answer.
+    /// Returns an error if the provider does not draw pictures, the model cannot draw what the request asks for, or
+    /// there is no answer.
     pub async fn draw(&self, request: impl Into<ImageRequest>) -> Result<Images, Error> {
         let request = request.into();
         let upstream = self.upstream()?;

@@ -21,7 +21,7 @@ impl Client {
     /// knows more about each model: [`Client::registry`].
     ///
     /// # Errors
-    /// If there is no such provider, no key for it, or no answer.
+    /// Returns an error if there is no such provider, no key for it, or no answer.
     pub async fn models(&self, provider: &str) -> Result<Vec<ListedModel>, Error> {
         let row = self.registry().providers.find(provider).ok_or_else(|| {
             let nearest = self.registry().providers.nearest(provider).map(str::to_owned);

@@ -85,7 +85,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// If the request is invalid, or has no form in the model's dialect.
+    /// Returns an error if the request is invalid, or has no form in the model's dialect.
     pub fn preview(&self, prompt: impl Into<Prompt>) -> Result<Preview, Error> {
         Turn::begin(self, prompt.into())?.preview()
     }

@@ -64,7 +64,7 @@ impl Model {
     /// provider lacks are listed in [`Speech::warnings`], and are errors with [`strict`](Model::strict).
     ///
     /// # Errors
-    /// If the provider does not offer speech or the format, or there is no answer.
+    /// Returns an error if the provider does not offer speech or the format, or there is no answer.
     pub async fn speak(&self, request: impl Into<SpeechRequest>) -> Result<Speech, Error> {
         let request = request.into();
         let upstream = self.upstream()?;

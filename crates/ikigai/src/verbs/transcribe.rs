@@ -45,8 +45,8 @@ impl Model {
     /// Works with OpenAI, compatible providers, and Google, whose models are told to write down every word.
     ///
     /// # Errors
-    /// If the provider does not offer transcription, the sound is empty or its media type is not audio, or there is no
-    /// answer.
+    /// Returns an error if the provider does not offer transcription, the sound is empty or its media type is not
+    /// audio, or there is no answer.
     pub async fn transcribe(&self, request: impl Into<TranscribeRequest>) -> Result<Transcript, Error> {
         let request = request.into();
         let upstream = self.upstream()?;
