@@ -1,4 +1,5 @@
-//! What the README shows of the library is compiled: the page about the library is, and has the same lines.
+//! The README's snippets about the library are compiled, because the page about the library is and contains the same
+//! lines.
 
 const README: &str = include_str!("../../../../README.md");
 const LIBRARY: &str = include_str!("../../../../docs/library.md");
