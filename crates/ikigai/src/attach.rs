@@ -29,7 +29,7 @@ pub trait Attach: Sized {
     /// The argument is always a path, and any path is accepted: do not pass on input from people you do not trust.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read, is empty or is larger than 100 MB, or outside a tokio runtime.
+    /// Returns an error if the file cannot be read, is empty or is larger than 100 MB, or if there is no tokio runtime.
     fn attach_file(self, path: impl Into<PathBuf>) -> impl Future<Output = Result<Self, Error>> + Send;
 
     /// Adds a URL for the provider to fetch. Nothing is fetched here.

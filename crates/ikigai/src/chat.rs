@@ -68,10 +68,10 @@ impl Chat {
     }
 
     /// Sends a message and streams the answer. The answer joins the conversation when it is finished; if the stream is
-    /// dropped or breaks off, the part that has arrived does.
+    /// dropped or interrupted, the part that has arrived does.
     ///
     /// # Errors
-    /// Returns an error if no answer begins.
+    /// Returns an error if the answer does not start.
     pub async fn stream(&mut self, message: impl Into<Prompt>) -> Result<ChatStream<&mut Chat>, Error> {
         ChatStream::open(self, message).await
     }
@@ -150,7 +150,7 @@ impl<C: DerefMut<Target = Chat>> ChatStream<C> {
     /// Sends a message in a conversation that is owned rather than borrowed; otherwise like [`Chat::stream`].
     ///
     /// # Errors
-    /// Returns an error if no answer begins.
+    /// Returns an error if the answer does not start.
     pub async fn open(chat: C, message: impl Into<Prompt>) -> Result<Self, Error> {
         let said = message.into();
         let stream = chat.model.stream(chat.prompt(&said)).await?;
@@ -160,7 +160,7 @@ impl<C: DerefMut<Target = Chat>> ChatStream<C> {
     /// Returns the next piece of the text, like [`AnswerStream::text`].
     ///
     /// # Errors
-    /// Returns an error if the answer breaks off.
+    /// Returns an error if the answer is interrupted.
     pub async fn text(&mut self) -> Result<Option<String>, Error> {
         while let Some(event) = self.next_event().await? {
             if let Event::TextDelta { text, .. } = event {
@@ -173,7 +173,7 @@ impl<C: DerefMut<Target = Chat>> ChatStream<C> {
     /// Returns the next event, like [`AnswerStream::next_event`].
     ///
     /// # Errors
-    /// Returns an error if the answer breaks off.
+    /// Returns an error if the answer is interrupted.
     pub async fn next_event(&mut self) -> Result<Option<Event>, Error> {
         std::future::poll_fn(|cx| self.poll_event(cx)).await.transpose()
     }
@@ -191,7 +191,7 @@ impl<C: DerefMut<Target = Chat>> ChatStream<C> {
     /// Reads the rest of the answer and returns all of it.
     ///
     /// # Errors
-    /// Returns an error if the answer breaks off, or did so before.
+    /// Returns an error if the answer is interrupted, or was interrupted before.
     pub async fn finish(mut self) -> Result<Answer, Error> {
         // Kept in `self` while it is being read: if the caller stops waiting, the part that has arrived is kept.
         while self.next_event().await?.is_some() {}

@@ -145,7 +145,7 @@ impl Client {
     /// looked up only once: if it has changed, build a new client.
     ///
     /// # Errors
-    /// Returns an error if no provider has this name, or a credentials file is invalid.
+    /// Returns an error if no provider has this name, or if a credentials file is invalid.
     pub fn key_of(&self, provider: &str) -> Result<Option<Found>, Error> {
         let provider = self.registry().providers.find(provider).ok_or_else(|| {
             let nearest = self.registry().providers.nearest(provider).map(str::to_owned);

@@ -91,7 +91,7 @@ impl Model {
     /// Returns as soon as the first content arrives. Dropping the stream stops the model.
     ///
     /// # Errors
-    /// Returns an error if the request is invalid, or if no answer begins after all attempts.
+    /// Returns an error if the request is invalid, or if no answer starts after all attempts.
     pub async fn stream(&self, prompt: impl Into<Prompt>) -> Result<AnswerStream, Error> {
         AnswerStream::open(Turn::begin(self, prompt.into())?).await
     }

@@ -144,7 +144,7 @@ impl Secrets {
         }
     }
 
-    /// Redacts a broken-off answer; what the model wrote stays unchanged.
+    /// Redacts an interrupted answer; what the model wrote stays unchanged.
     pub(crate) fn redact_response(&self, response: &mut Response) {
         self.redact_data(&mut response.provider_data);
         if let Some(error) = &mut response.error {

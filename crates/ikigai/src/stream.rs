@@ -89,7 +89,7 @@ impl AnswerStream {
     /// Returns the next piece of the text; `None` at the end. Thinking and tool calls are skipped.
     ///
     /// # Errors
-    /// Returns an error if the answer breaks off. The error contains what had arrived.
+    /// Returns an error if the answer is interrupted. The error contains what had arrived.
     pub async fn text(&mut self) -> Result<Option<String>, Error> {
         while let Some(event) = self.next_event().await? {
             if let Event::TextDelta { text, .. } = event {
@@ -103,7 +103,7 @@ impl AnswerStream {
     /// called them.
     ///
     /// # Errors
-    /// Returns an error if the answer breaks off. The error contains what had arrived.
+    /// Returns an error if the answer is interrupted. The error contains what had arrived.
     pub async fn next_event(&mut self) -> Result<Option<Event>, Error> {
         std::future::poll_fn(|cx| self.poll_event(cx)).await.transpose()
     }
@@ -111,7 +111,7 @@ impl AnswerStream {
     /// Reads the rest of the answer and returns all of it.
     ///
     /// # Errors
-    /// Returns an error if the answer breaks off, or did so before. The error contains what had arrived.
+    /// Returns an error if the answer is interrupted, or was before. The error contains what had arrived.
     pub async fn finish(mut self) -> Result<Answer, Error> {
         while self.next_event().await?.is_some() {}
         self.settle()
@@ -126,7 +126,8 @@ impl AnswerStream {
         }
     }
 
-    /// Reads the rest and returns the last response, complete or not. If it breaks off, its finish reason is `error`.
+    /// Reads the rest and returns the last response, complete or not. If it is interrupted, its finish reason is
+    /// `error`.
     pub async fn collect(mut self) -> Response {
         loop {
             match self.next_event().await {
@@ -290,7 +291,7 @@ impl AnswerStream {
         }
     }
 
-    /// Handles a broken-off answer: what had arrived is kept in the error, and the connection is dropped.
+    /// Handles an interrupted answer: what had arrived is kept in the error, and the connection is dropped.
     fn fail(&mut self, mut error: Error) {
         let mut partial = std::mem::take(&mut self.collector).finish();
         // The cause is the error itself, which says more than the collector.

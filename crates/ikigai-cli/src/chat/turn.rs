@@ -32,7 +32,7 @@ pub(crate) enum Ended {
     Whole,
     /// The user stopped it.
     Stopped,
-    /// It broke off or did not even begin.
+    /// It was interrupted or did not even start.
     Failed(ikigai::Error),
     /// It reached the cost limit.
     TooDear(Failure),

@@ -41,7 +41,7 @@ impl Credentials {
     /// Reads the keys in a folder. The result is empty if there is no such file.
     ///
     /// # Errors
-    /// Returns an error if a file is invalid, or anyone but its owner can read it.
+    /// Returns an error if a file is invalid, or if anyone but its owner can read it.
     pub fn load(folder: &Path) -> Result<Self, CredentialsError> {
         let mut credentials = Credentials::default();
         for name in NAMES {

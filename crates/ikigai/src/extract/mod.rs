@@ -55,7 +55,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if there is no answer, or it does not match the type even after the model was told what is
+    /// Returns an error if there is no answer, or if it does not match the type even after the model was told what is
     /// wrong.
     #[cfg(feature = "schema")]
     pub async fn extract<T>(&self, prompt: impl Into<Prompt>) -> Result<T, Error>
@@ -82,7 +82,7 @@ impl Model {
     /// Asks for JSON that matches a schema.
     ///
     /// # Errors
-    /// Same as [`extract`](Model::extract), and if the schema is invalid.
+    /// Same as [`extract`](Model::extract); also if the schema is invalid.
     pub async fn extract_json(&self, schema: Value, prompt: impl Into<Prompt>) -> Result<Value, Error> {
         let extraction = Extraction::new(self, ValueSchema::new("answer", None, schema)?, prompt.into());
         let answer = Turn::begin(&extraction.model, extraction.context.clone())?.run().await?;
@@ -92,7 +92,7 @@ impl Model {
     /// Asks for a Rust value and streams it while it is being written.
     ///
     /// # Errors
-    /// Returns an error if the answer does not even begin.
+    /// Returns an error if the answer does not even start.
     #[cfg(feature = "schema")]
     pub async fn extract_stream<T>(&self, prompt: impl Into<Prompt>) -> Result<ObjectStream<T>, Error>
     where
@@ -104,7 +104,7 @@ impl Model {
     /// Like [`extract_stream`](Model::extract_stream), for JSON that matches a schema.
     ///
     /// # Errors
-    /// Returns an error if the schema is invalid, or no answer begins.
+    /// Returns an error if the schema is invalid, or if the answer does not start.
     pub async fn extract_json_stream(
         &self,
         schema: Value,

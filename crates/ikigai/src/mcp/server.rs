@@ -138,8 +138,8 @@ impl Server {
     /// Starts the program or connects to the URL, and waits until the server is ready.
     ///
     /// # Errors
-    /// Returns an error if the program does not exist, nothing answers, or what answers is not an MCP server. The error
-    /// says how to fix it, and includes the last lines that a program wrote to its standard error.
+    /// Returns an error if the program does not exist, if nothing answers, or if what answers is not an MCP server. The
+    /// error says how to fix it, and includes the last lines that a program wrote to its standard error.
     pub async fn connect(self) -> Result<Connection, Error> {
         let (misplaced, here, there) = match &self.place {
             Place::Program(program) => (program.misplaced, "a program", "servers at an address"),

@@ -220,7 +220,7 @@ impl Callable {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the arguments do not match the schema, or there is no code to run.
+    /// Returns an error if the arguments do not match the schema, or if there is no code to run.
     pub async fn execute(&self, arguments: Map<String, Value>) -> Result<Output, ExecuteError> {
         let name = self.tool.name().unwrap_or_default().to_owned();
         if !self.is_runnable() {

@@ -96,7 +96,7 @@ impl Body {
     /// Reads all of it, up to a limit.
     ///
     /// # Errors
-    /// Returns an error if the connection breaks, or the body exceeds the limit.
+    /// Returns an error if the connection breaks, or if the body exceeds the limit.
     pub async fn read(mut self, limit: usize) -> Result<Bytes, TransportError> {
         let Some(first) = self.next().await.transpose()? else { return Ok(Bytes::new()) };
         let mut all: Vec<u8> = Vec::new();

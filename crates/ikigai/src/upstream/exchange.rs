@@ -18,7 +18,7 @@ pub enum Wanted {
     /// Complete. The provider writes all of it before it sends the head, which may take up to
     /// [`head`](crate::transport::Timeouts::head).
     Whole,
-    /// As it is written, uncompressed. Its first bytes may take up to
+    /// As it is being written, uncompressed. Its first bytes may take up to
     /// [`first_event`](crate::transport::Timeouts::first_event).
     Stream,
 }
@@ -51,7 +51,7 @@ impl Exchange {
     /// Reads the whole body.
     ///
     /// # Errors
-    /// Returns an error if the connection breaks or is silent for too long, or the body is too long.
+    /// Returns an error if the connection breaks or is silent for too long, or if the body is too long.
     pub async fn bytes(self) -> Result<Bytes, Error> {
         Ok(self.body.read(self.longest).await?)
     }

@@ -102,7 +102,7 @@ impl Client {
     /// Returns a connection to a model in a given dialect, which the caller already speaks.
     ///
     /// # Errors
-    /// Same as [`upstream`](Client::upstream), and if the provider does not speak the dialect.
+    /// Same as [`upstream`](Client::upstream); also if the provider does not speak the dialect.
     pub fn upstream_in(&self, name: &str, dialect: Dialect) -> Result<Upstream, Error> {
         self.model(name)?.dialect(dialect).upstream()
     }

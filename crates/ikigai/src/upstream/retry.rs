@@ -10,10 +10,10 @@ use crate::Error;
 ///
 /// Only requests that cannot have been charged are retried: those that found no connection, those that the server
 /// refused without reading, and those that the provider refused with a status that says so (rate limits, overload,
-/// server errors). A request that was sent and got no answer, or whose answer began successfully and broke off, is not
-/// retried; nor are problems with the key, the request or the account. Reading lists costs nothing, so there, broken
-/// connections are retried as well, and timeouts and unreadable answers once. If the provider asks for a certain wait,
-/// it takes precedence.
+/// server errors). A request that was sent and got no answer, or whose answer began successfully and was interrupted,
+/// is not retried; nor are problems with the key, the request or the account. Reading lists costs nothing, so there,
+/// broken connections are retried as well, and timeouts and unreadable answers once. If the provider asks for a certain
+/// wait, it takes precedence.
 ///
 /// ```
 /// use std::time::Duration;
