@@ -20,8 +20,7 @@ impl Flow {
         Flow::Opening(Box::pin(async move { model.stream(history).await }))
     }
 
-    /// Returns the next event; `None` at the end. The future may be dropped and the method called again, but not after
-    /// an error.
+    /// Returns the next event; `None` at the end. Cancel-safe, but must not be called again after an error.
     pub(crate) async fn next(&mut self) -> Result<Option<Event>, ikigai::Error> {
         if let Flow::Opening(opening) = self {
             let stream = opening.as_mut().await?;

@@ -31,8 +31,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Returns this user's folders; `None` if the system has no such places, for example for a user without a home
-    /// folder.
+    /// Returns this user's folders; `None` if the system has no such places, for example for a user without a home.
     pub(crate) fn find() -> Option<Self> {
         if let Some(home) = std::env::var_os("IKIGAI_HOME").filter(|home| !home.is_empty()) {
             return Some(Places::below(&PathBuf::from(home)));

@@ -1,5 +1,4 @@
-//! Files in a folder that are meant for models: `AGENTS.md` and `.ikigai.toml`. They are used once the user trusts the
-//! folder.
+//! Files in a folder that are meant for models: `AGENTS.md` and `.ikigai.toml`. Used once the user trusts the folder.
 
 use std::path::Path;
 

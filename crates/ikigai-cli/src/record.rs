@@ -143,8 +143,7 @@ impl Recorder {
     }
 }
 
-/// Turns the simulator's answer into one that can be saved: it names the imitated provider, cost nothing, and belongs
-/// to no real provider.
+/// Prepares the simulator's answer for saving: it names the imitated provider, has no cost, and belongs to no provider.
 pub(crate) fn as_simulated(mut entry: Entry) -> Entry {
     entry.cost = None;
     if let Some(played) = entry.message.provider.replace(SIMULATOR.to_owned()) {
@@ -153,8 +152,7 @@ pub(crate) fn as_simulated(mut entry: Entry) -> Entry {
     entry
 }
 
-/// Prepares messages for the simulator: its own answers get back the provider it imitated, so that their sealed state
-/// is returned to it.
+/// Restores the imitated provider in the simulator's own answers, so that their sealed state is returned to it.
 pub(crate) fn for_simulator(thread: &[Stored]) -> Vec<Stored> {
     let mut thread = thread.to_vec();
     for stored in &mut thread {
@@ -185,8 +183,7 @@ pub(crate) fn unanswered(mut entry: Entry, why: &str) -> Entry {
     entry
 }
 
-/// Returns why a question has no answer, if it failed and was not answered later: only another question follows it, or
-/// nothing.
+/// Returns why a question has no answer, if it failed and either is the last message or is followed by a question.
 pub(crate) fn failure<'a>(stored: &'a Stored, next: Option<&Stored>) -> Option<&'a str> {
     let is_question = |stored: &Stored| stored.entry.message.role == Role::User;
     let why = stored.entry.metadata.get(FAILED)?.as_str()?;

@@ -1,7 +1,6 @@
 //! `ikigai trust`: whether the files in a folder are followed.
 //!
-//! A folder may come from anyone. Its `AGENTS.md`, `.ikigai.toml` and `.env` are used only once the user trusts this
-//! folder.
+//! A folder may come from anyone. Its `AGENTS.md`, `.ikigai.toml` and `.env` are used only if the user trusts it.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,6 @@
 //! A proxy in one dialect: `cargo run -p ikigai-ai --example proxy -- [MODEL]`, and point a client at the address it prints.
 //!
-//! Bytes pass through unchanged, streams are forwarded as they arrive, and when a client disconnects, its request is
-//! cancelled.
+//! Bytes pass through unchanged, streams as they arrive, and a client that disconnects cancels its request.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]
 

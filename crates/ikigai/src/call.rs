@@ -14,8 +14,7 @@ use crate::settings::Settings;
 use crate::transport::{Body, Patience, TransportError, too_late};
 use crate::upstream::{Exchange, Head, Upstream, Wanted, header_map};
 
-/// How many events may come before the first with content, so that a stream that never gets beyond its start comes to
-/// an end.
+/// The maximum number of events before the first with content, because a stream might never get to any.
 const MOST_BEFORE_WORDS: usize = 10_000;
 
 /// An encoded and addressed request.
@@ -28,8 +27,7 @@ pub(crate) struct Prepared {
     pub(crate) request: http::Request<Bytes>,
 }
 
-/// What the answer to a request is read as. There is a type for each, so that a program that never streams contains no
-/// code for it.
+/// What an answer is read as. There is a type for each, so that programs that never stream contain no code for it.
 pub(crate) trait Opened: Sized + Send {
     /// What the request has to ask for.
     const WANTED: Wanted;
@@ -62,8 +60,7 @@ pub(crate) struct Live {
 }
 
 impl Client {
-    /// Encodes a request for a model and determines its destination. The request's model, thinking and stream must be
-    /// set.
+    /// Encodes a request for a model and resolves its destination. Its model, thinking and stream must be set.
     pub(crate) fn prepare(&self, name: &ModelName, request: &Request, settings: &Settings) -> Result<Prepared, Error> {
         let upstream = Upstream::find(self, name, settings)?;
         let encoded = upstream.codec().encode_request(request, &upstream.route())?;
@@ -101,8 +98,8 @@ impl Opened for Box<Whole> {
 impl Opened for Box<Live> {
     const WANTED: Wanted = Wanted::Stream;
 
-    /// Reads a stream up to its first content. If it fails before that, nobody has seen anything of it, and another
-    /// model can be asked.
+    /// Reads a stream up to its first content. If it fails before, nobody has seen any of it, so another model can be
+    /// asked.
     async fn read(prepared: &Prepared, exchange: Exchange) -> Result<Self, Error> {
         let (head, body) = exchange.into_parts();
         let decoder = prepared.upstream.codec().stream_decoder();

@@ -63,8 +63,7 @@ impl Codec {
         StreamDecoder::new(self.dialect, ids(), &self.limits)
     }
 
-    /// Returns the body as the dialect defines it, taken out of Amazon's frames if it came in them, and adjusts the
-    /// headers.
+    /// Returns the body in the dialect's own framing, without Amazon's frames if it had any, and adjusts the headers.
     pub(crate) fn unframe(&self, body: Body, headers: &mut HeaderMap) -> Result<Body, Reason> {
         let media_type = headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if !media_type.is_some_and(|media_type| media_type.starts_with(Framing::Amazon.media_type())) {

@@ -243,8 +243,7 @@ fn shortest_part(secret: &str) -> usize {
     (end..=secret.len()).find(|end| secret.is_char_boundary(*end)).unwrap_or(secret.len())
 }
 
-/// Returns the first character of a text and its length in bytes: plain, as `%2d`, or escaped as in JSON (`\/`,
-/// `\u002d`).
+/// Returns a text's first character and its length in bytes: plain, `%2d`, or escaped as in JSON (`\/`, `\u002d`).
 fn spelled(text: &str) -> Option<(char, usize)> {
     let hex = |from: usize, to: usize| u8::from_str_radix(text.get(from..to)?, 16).ok();
     let bytes = text.as_bytes();

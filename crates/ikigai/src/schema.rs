@@ -9,8 +9,7 @@ pub(crate) struct TypeSchema {
     pub(crate) schema: Value,
 }
 
-/// Returns the schema of a type. The type's doc comment becomes the description, and what only schema tools read is
-/// left out.
+/// Returns a type's schema. Its doc comment becomes the description; what only schema tools read is left out.
 pub(crate) fn of<T: schemars::JsonSchema>() -> TypeSchema {
     // Inner types are inlined: not every provider follows references.
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {

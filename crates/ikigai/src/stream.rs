@@ -126,8 +126,7 @@ impl AnswerStream {
         }
     }
 
-    /// Reads the rest and returns the last response, complete or not. If it is interrupted, its finish reason is
-    /// `error`.
+    /// Reads the rest and returns the last response. An interrupted one has the finish reason `error`.
     pub async fn collect(mut self) -> Response {
         loop {
             match self.next_event().await {

@@ -184,8 +184,7 @@ impl Turn {
         }
     }
 
-    /// Returns the settings for a candidate. Those given for the first model's provider go to no other: they may be
-    /// secret.
+    /// Returns a candidate's settings. Those for the first model's provider go to no other: they may be secret.
     fn settings(&self, name: &ModelName) -> Settings {
         let settings = self.plan.settings.clone();
         if name.provider == self.plan.name.provider {

@@ -154,8 +154,7 @@ impl Worker {
             Err(words) => format!("✗ Agent {} ({name}): {words}", self.number),
         };
         lock(&self.status).ended = Some(outcome);
-        // Shown when the user is at the prompt; dropped if the queue of notices is full, which the user has to read
-        // first.
+        // Shown when the user is at the prompt; dropped if the user still has a full queue of notices to read.
         let _ = self.printer.try_send(clean(&words).into_owned());
     }
 

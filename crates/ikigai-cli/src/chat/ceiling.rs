@@ -36,8 +36,7 @@ impl Session {
         Ok(())
     }
 
-    /// Returns why no further request may be sent, if the conversation so far and this much more have reached the
-    /// limit.
+    /// Returns why no further request may be sent, if the cost so far and this much more reach the limit.
     pub(crate) fn spent_up(&self, more: Option<Money>) -> Option<Failure> {
         let most = self.max_cost.filter(|_| !self.access.is_simulated())?;
         let spent = sum(self.cost(), more).filter(|spent| *spent >= most)?;

@@ -14,8 +14,7 @@ use crate::screen::notice;
 /// In bytes. Every provider rejects larger pictures.
 const LARGEST: u64 = 20 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The programs that write the picture in the clipboard as PNG; the last one, which every Mac has, writes hexadecimal
-/// digits.
+/// The programs that write the clipboard's picture as PNG; the last one, found on every Mac, as hexadecimal digits.
 const PROGRAMS: [(&str, &[&str]); 4] = [
     ("wl-paste", &["--no-newline", "--type", "image/png"]),
     ("xclip", &["-selection", "clipboard", "-target", "image/png", "-out"]),

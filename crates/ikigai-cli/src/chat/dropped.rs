@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Returns the files in a text that consists only of paths, as a message mentions them:
-/// `@notes.txt @"/tmp/my file.png"`.
+/// Turns a text that consists only of paths into mentions of the files: `@notes.txt @"/tmp/my file.png"`.
 pub(super) fn mentions(text: &str, folder: &Path) -> Option<String> {
     let text = text.trim();
     if text.is_empty() || text.contains('\n') {
@@ -17,8 +16,7 @@ pub(super) fn mentions(text: &str, folder: &Path) -> Option<String> {
     (!mentions.is_empty()).then(|| mentions.join(" "))
 }
 
-/// Returns a file, given its absolute path or its URL. A word that happens to name a file in the working folder is just
-/// a word.
+/// Returns a file by its absolute path or its URL. A word that happens to name a file in the folder is just a word.
 fn file(text: &str) -> Option<PathBuf> {
     let path = match text.strip_prefix("file://") {
         Some(address) => {

@@ -24,8 +24,7 @@ impl Row {
     }
 }
 
-/// Returns all models that produce text: recently used ones first, then those with a key, by provider and newest first,
-/// then the others.
+/// Returns all models that produce text: recent ones first, then those with a key by provider and date, then others.
 pub(super) async fn rows(session: &Session) -> Result<Vec<Row>, Failure> {
     let registry = session.access.registry();
     let with_key = session.access.providers_with_key()?;

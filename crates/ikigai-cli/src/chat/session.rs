@@ -292,8 +292,7 @@ impl Session {
         self.refresh().await
     }
 
-    /// Continues in a branch of this conversation that contains everything up to a point. Nothing is lost: the other
-    /// branch stays.
+    /// Continues in a branch that has everything before a point. Nothing is lost: the other branch stays.
     pub(crate) async fn branch(&mut self, at: Point, choice: Option<&Choice>) -> Result<(), Failure> {
         let id = self.conversation().await?;
         let mut details = Details::default();

@@ -74,8 +74,7 @@ fn read(provider: &Provider, out: &mut Out) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Checks that a key can be sent: one word of visible characters. The text itself is not shown: it may be a key all the
-/// same.
+/// Checks that a key is one word of visible characters. Errors do not show the text: it may be a key all the same.
 fn checked(text: &str) -> Result<Key, Failure> {
     let text = text.trim();
     let wrong = |what: &str| Err(Failure::new(format!("this is not a valid key: {what}")).hint("Nothing was stored."));

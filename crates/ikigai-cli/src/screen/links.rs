@@ -91,8 +91,7 @@ pub(super) fn pieces(text: &str) -> Vec<(&str, Option<Arc<str>>)> {
     pieces
 }
 
-/// Returns the URL at the start of a text, without trailing punctuation and without a closing bracket that was opened
-/// before it.
+/// Returns the URL at the start of a text, without trailing punctuation or a closing bracket opened before it.
 fn address(text: &str) -> &str {
     let end = text.find(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '`'));
     let mut address = text.get(..end.unwrap_or(text.len())).unwrap_or(text);

@@ -12,8 +12,7 @@ use super::text::width;
 /// The terminal shows everything between these two at once.
 const BEGIN: &str = "\x1b[?2026h";
 const END: &str = "\x1b[?2026l";
-/// Lines that the terminal considers wider than we do are cut, not wrapped: a wrapped one would shift everything below
-/// it.
+/// Lines wider than we measured are cut, not wrapped: a wrapped line would shift everything below it.
 const NO_WRAP: &str = "\x1b[?7l";
 const WRAP: &str = "\x1b[?7h";
 /// Clears from the cursor to the end of the line, and to the end of the screen.

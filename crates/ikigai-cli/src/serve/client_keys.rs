@@ -1,5 +1,4 @@
-//! The client keys created at the first start. Only their fingerprints are stored, because the keys themselves are not
-//! needed.
+//! The client keys created at the first start. Only their fingerprints are stored; the keys are not needed.
 
 use ikigai_gateway::ClientKey;
 use serde::{Deserialize, Serialize};

@@ -173,8 +173,7 @@ fn at_home(path: &str) -> PathBuf {
     }
 }
 
-/// Loads this user's settings, and warnings about parts of the file that have no meaning. Without a file, or a place
-/// for one, the defaults apply.
+/// Loads this user's settings, and warnings about what has no meaning in them. Without a file, the defaults apply.
 ///
 /// If the file cannot be read, the error names the place.
 pub(crate) fn load() -> Result<(Settings, Vec<Warning>), Failure> {

@@ -75,8 +75,7 @@ fn digest(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// Checks that the file is still as the user saw it. If nobody was asked about this change, there is nothing to
-/// compare.
+/// Checks that the file is still as the user saw it. If nobody was asked, there is nothing to compare.
 fn kept(
     promises: &mut Vec<Promise>,
     change: Change,

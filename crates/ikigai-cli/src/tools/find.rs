@@ -148,8 +148,7 @@ fn search(scope: &Scope, path: &Path, pattern: &Regex, found: &mut Found, stop: 
     Ok(())
 }
 
-/// Visits the files below a folder, or a single file, sorted by name, until the visitor has enough. Links are not
-/// followed.
+/// Visits a file, or the files below a folder in order of name, until the visitor has enough. Does not follow links.
 fn walk(below: &Path, stop: &Stop, mut visit: impl FnMut(&Path) -> bool) -> Result<(), String> {
     let walk = WalkBuilder::new(below)
         .hidden(false)

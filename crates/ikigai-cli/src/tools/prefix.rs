@@ -1,5 +1,4 @@
-//! The commands that an "always" covers. Never the whole shell, but a program with its subcommand, or one exact
-//! command.
+//! The commands that an "always" covers: never the whole shell, but a program's subcommand, or one exact command.
 
 use std::collections::BTreeSet;
 use std::fmt;

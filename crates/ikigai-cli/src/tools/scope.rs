@@ -92,8 +92,7 @@ impl Scope {
         ))
     }
 
-    /// Checks that the tools may touch this path. Paths that hold secrets are closed to them unless the user names
-    /// them.
+    /// Checks that the tools may touch this path. Paths that hold secrets are closed unless the user names them.
     fn open_to_tools(&self, path: &Path) -> Result<(), String> {
         let Some(why) = secrets::secret(path, &self.own) else { return Ok(()) };
         let named = |allowed: &PathBuf| path.starts_with(allowed) && secrets::secret(allowed, &self.own).is_some();

@@ -223,9 +223,8 @@ impl Shell {
         self
     }
 
-    /// Runs a command. When it has ended, has taken too long or is no longer waited for, it is killed along with
-    /// everything it has started, except what has left its process group, as a daemon does. On Windows only the command
-    /// itself is killed.
+    /// Runs a command. When it has ended, takes too long or is no longer waited for, it is killed with all that it
+    /// started, except what has left its process group, as daemons do. On Windows only the command itself is killed.
     ///
     /// # Errors
     /// Returns an error if the shell cannot be started.

@@ -37,8 +37,7 @@ impl Line {
     }
 }
 
-/// Returns the next line, of which at most this many bytes are kept; `None` at the end. An endless line needs no more
-/// memory.
+/// Returns the next line, keeping at most this many bytes; `None` at the end. Endless lines need no more memory.
 pub(super) fn next_line(reader: &mut impl BufRead, most: usize) -> Result<Option<Line>> {
     let mut line = Line::default();
     loop {

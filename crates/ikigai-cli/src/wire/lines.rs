@@ -28,8 +28,7 @@ impl<R: BufRead> Lines<R> {
         Lines { input, limit, buffer: Vec::new() }
     }
 
-    /// Returns the next line without its line break; `None` at the end of the input. A line that is too long is skipped
-    /// to its end.
+    /// Returns the next line without its line break; `None` at the end. Lines that are too long are skipped.
     pub(crate) fn next(&mut self) -> std::io::Result<Option<Line<'_>>> {
         self.buffer.clear();
         self.buffer.shrink_to(KEPT);

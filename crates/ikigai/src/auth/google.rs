@@ -25,8 +25,7 @@ pub(crate) struct Accounts(Mutex<Vec<(Option<String>, Account)>>);
 pub(crate) struct Account(AccessTokenCredentials);
 
 impl Accounts {
-    /// Returns the account that a file describes or, without a file, the one that this process runs as. `None` if there
-    /// is neither.
+    /// Returns the account in a file or, without a file, the one this process runs as. `None` if there is neither.
     pub(crate) fn account(&self, environment: &Environment, found: Option<&Found>) -> Result<Option<Account>, Error> {
         let file = found.map(|found| found.key.expose().to_owned());
         if file.is_none() && !environment.is_process() {

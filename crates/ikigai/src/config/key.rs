@@ -22,8 +22,7 @@ impl Key {
         self.0.expose_secret()
     }
 
-    /// Returns the last four characters after an ellipsis, so that people can tell their keys apart; only the ellipsis
-    /// for a short key.
+    /// Returns `…` and the last four characters, so that people can tell keys apart; for a short key, only `…`.
     pub fn hint(&self) -> String {
         let key = self.expose();
         let last = key.char_indices().rev().nth(3).and_then(|(at, _)| key.get(at..));

@@ -143,8 +143,7 @@ impl Reason {
         }
     }
 
-    /// Returns the underlying error. The reason itself is not a source: the error already prints its message, which
-    /// would be shown twice.
+    /// Returns the underlying error, but not the reason itself, whose message the error already prints.
     pub(crate) fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Reason::Transport(error) => std::error::Error::source(error),

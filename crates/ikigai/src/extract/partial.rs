@@ -4,8 +4,7 @@ use serde_json::Value;
 
 /// Returns the value of a JSON text that may be cut off anywhere: as much of it as is certain.
 ///
-/// Strings are included as far as they go. A number, a keyword or a key at the very end is left out, because it may
-/// continue.
+/// Strings are included as far as they go. A number, keyword or key at the very end is left out, as it may continue.
 pub(crate) fn parse(text: &str) -> Option<Value> {
     let mut scan = Scan::default();
     for (at, byte) in text.bytes().enumerate() {

@@ -64,8 +64,7 @@ impl<T: serde::de::DeserializeOwned> ObjectStream<T> {
     /// Above 4 KiB, it is returned only when it has grown by a sixty-fourth, and at the end.
     ///
     /// # Errors
-    /// Returns an error if the answer is interrupted or has more values than the client's [limits](crate::Limits)
-    /// allow.
+    /// Returns an error if the answer is interrupted or exceeds the client's [limits](crate::Limits) on values.
     pub async fn next_value(&mut self) -> Result<Option<Value>, Error> {
         std::future::poll_fn(|cx| self.poll_value(cx)).await.transpose()
     }

@@ -23,9 +23,8 @@ pub(super) fn output(result: CallToolResult) -> Output {
     output
 }
 
-/// Whether the blocks already contain this value. Servers repeat structured content as text for clients that do not
-/// support it. The official SDKs wrap a value that is not an object as `{"result": …}`, and write a list as one text per
-/// item.
+/// Whether the blocks already contain this value: servers repeat structured content as text for clients without support.
+/// The official SDKs wrap a value that is not an object as `{"result": …}`, and write a list as one text per item.
 fn say(blocks: &[Block], value: &Value) -> bool {
     let texts: Vec<&str> = blocks
         .iter()

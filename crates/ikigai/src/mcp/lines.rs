@@ -9,8 +9,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 use super::connection::LONGEST;
 use super::process::Log;
 
-/// A program's output, up to the first line that exceeds a limit. The reason why the rest is not read is added to the
-/// log.
+/// A program's output, up to the first line that exceeds a limit. The log says why the rest is not read.
 ///
 /// The SDK skips lines that are too long, so that anyone waiting for one of them waits forever, and it parses a line into
 /// a tree that takes many times its size.

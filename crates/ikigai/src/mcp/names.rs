@@ -3,9 +3,9 @@
 /// The longest name that every provider accepts.
 const LONGEST: usize = 64;
 
-/// Turns a tool's name, with an optional server name before it, into one that every provider accepts: letters, digits,
-/// `_` and `-`, a letter or `_` first, at most 64 in all. A name that is cut ends in a mark computed from all of it, so
-/// that different names stay different.
+/// Turns a tool's name, with an optional server name before it, into one that every provider accepts: at most 64
+/// letters, digits, `_` and `-`, beginning with a letter or `_`. A name that is cut ends in a mark computed from all of
+/// it, so that different names stay different.
 pub(super) fn safe(server: Option<&str>, tool: &str) -> String {
     let whole = match server {
         Some(server) => format!("{server}__{tool}"),

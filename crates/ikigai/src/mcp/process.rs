@@ -70,8 +70,7 @@ pub(super) struct Running {
     pub(super) life: Life,
 }
 
-/// Ends the program when dropped: it has a moment to exit on its own and is then killed, along with all that it
-/// started.
+/// Ends the program when dropped: after a moment to exit on its own, it is killed, along with all it started.
 pub(super) struct Life {
     /// How it ended, once it has.
     pub(super) status: watch::Receiver<Option<String>>,

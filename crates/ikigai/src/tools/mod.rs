@@ -185,8 +185,7 @@ impl Callable {
         self
     }
 
-    /// Returns the hints about what a call does. They are empty unless the tool comes from an MCP server or was given
-    /// some.
+    /// Returns the hints about what a call does. Empty unless the tool is an MCP server's or was given some.
     pub fn hints(&self) -> &Hints {
         &self.hints
     }

@@ -32,8 +32,7 @@ enum Does {
     Leaves(Reason),
     /// Sends the head and part of the body, then closes the connection.
     LeavesLater(Reason),
-    /// Announces in the middle of an answer that it accepts no more requests on this connection, and finishes the
-    /// answer.
+    /// Announces in the middle of an answer that it accepts no more requests on the connection, then finishes it.
     Closes,
 }
 

@@ -221,8 +221,7 @@ impl Transport for Http {
     }
 }
 
-/// Checks a request's URL, moves its user name and password to a header and adds a user agent. Returns the host, for
-/// messages.
+/// Moves a URL's user name and password to a header and adds a user agent. Returns the host, for messages.
 fn prepare(request: &mut http::Request<Full<Bytes>>) -> Result<Box<str>, TransportError> {
     let unusable =
         || TransportError::new(Failure::Request, "the request cannot be sent: its address is not an HTTP URL");
@@ -281,8 +280,7 @@ fn not_sent(error: legacy::Error, host: &str) -> TransportError {
     failed(Failure::Timeout, "no answer arrived in time", error, host)
 }
 
-/// Whether the server says that it has not processed the request. Of all ways to end an HTTP/2 stream, only this one
-/// does.
+/// Whether the server says that it did not process the request. No other reason to reset an HTTP/2 stream says so.
 fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(error) = next {

@@ -45,8 +45,7 @@ pub(super) fn address(base: &str, dialect: Dialect, path: &str) -> Result<Uri, R
     address.parse().map_err(|_| refused("is not part of a valid address"))
 }
 
-/// Removes anything that may be a key from a caller's query: ours goes into a header, and theirs is not for the
-/// provider.
+/// Removes possible keys from a caller's query: ours goes into a header, and theirs is not for the provider.
 fn without_keys(query: &str) -> Cow<'_, str> {
     let is_key = |pair: &str| {
         // Decoded first: the provider would understand escaped letters, too.

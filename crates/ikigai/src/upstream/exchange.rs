@@ -122,8 +122,7 @@ pub(super) fn end_to_end(headers: &mut HeaderMap) {
     take_off(headers, |name| is_hop_by_hop(name) || named.contains(name));
 }
 
-/// Removes the headers with certain names. There are few headers, so checking each is cheaper than looking up each
-/// name.
+/// Removes certain headers. There are few in all, so checking each is cheaper than looking up every name.
 pub(super) fn take_off(headers: &mut HeaderMap, is_unwanted: impl Fn(&HeaderName) -> bool) {
     let unwanted: Vec<HeaderName> = headers.keys().filter(|name| is_unwanted(name)).cloned().collect();
     for name in unwanted {

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-/// Parses `2026-11-15T00:00:42.5Z`, or with `+01:00` instead of the `Z`. `None` for anything else, and for times before
-/// 1970.
+/// Parses `2026-11-15T00:00:42.5Z`, or with `+01:00` for the `Z`. `None` for anything else, and for times before 1970.
 pub(super) fn rfc3339(text: &str) -> Option<SystemTime> {
     let (date, time) = text.trim().split_once(['T', 't', ' '])?;
     let (time, offset) = match time.strip_suffix(['Z', 'z']) {

@@ -93,8 +93,7 @@ impl Retry {
 
     /// Returns the wait before the next attempt; `None` after the last one.
     ///
-    /// `made` is the number of attempts so far, `elapsed` the time since the first one began, `chance` a number in
-    /// 0..1.
+    /// `made` is the number of attempts so far, `elapsed` the time since the first one began, `chance` is in 0..1.
     pub(crate) fn wait(&self, error: &Error, made: u32, elapsed: Duration, chance: f64) -> Option<Duration> {
         if made >= self.attempts || !error.is_retryable() {
             return None;

@@ -254,8 +254,7 @@ fn redacted(mut error: TransportError, secrets: &Secrets) -> TransportError {
     error
 }
 
-/// Returns the error for a redirect. It is not followed, because the key would be sent along; the user has to change
-/// the URL.
+/// Returns the error for a redirect, which is not followed: the key would be sent along. The URL has to be changed.
 fn moved(status: StatusCode, headers: &HeaderMap) -> Error {
     let to = headers.get(header::LOCATION).and_then(|value| value.to_str().ok()).unwrap_or("nowhere");
     let to: String = to.split(['?', '#']).next().unwrap_or(to).chars().take(LONGEST_ADDRESS).collect();

@@ -26,8 +26,7 @@ fn block(block: &Block) -> u64 {
     }
 }
 
-/// Estimates a file: text counts as text; a PDF has about 100 KB and 2,500 tokens per page; a file stored elsewhere
-/// counts as one page.
+/// Estimates a file: text as text; a PDF at 2,500 tokens per page of about 100 KB; one page if it is stored elsewhere.
 fn source(source: &Source) -> u64 {
     match source {
         Source::Text { text: inner, .. } => text(inner.len()),

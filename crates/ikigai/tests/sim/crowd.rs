@@ -1,5 +1,4 @@
-//! Two thousand streams at once in one process. The simulator runs in another one, so that only the client's memory is
-//! measured.
+//! Two thousand streams in one process. The simulator runs in another, so that only the client's memory is measured.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};

@@ -1,5 +1,4 @@
-//! The README's snippets about the library are compiled, because the page about the library is and contains the same
-//! lines.
+//! The README's Rust is compiled, because all its lines are also on the page about the library, which is.
 
 const README: &str = include_str!("../../../../README.md");
 const LIBRARY: &str = include_str!("../../../../docs/library.md");

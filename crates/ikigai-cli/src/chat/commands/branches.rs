@@ -173,8 +173,7 @@ impl Talk {
         self.session.branch(Point::Start, None).await?;
         let id = self.session.conversation().await?;
         let said = format!("This is a summary of our conversation so far:\n\n{summary}");
-        // The summary had to be paid for, so this message carries its cost, but not its tokens: those are not in the
-        // window.
+        // The summary had to be paid for, so this message has its cost; its tokens are not part of this conversation.
         let mut reply = Entry::new(Message::new(Role::Assistant, "Understood. Let us continue."));
         reply.cost = cost;
         if let Some(choice) = &self.session.choice {

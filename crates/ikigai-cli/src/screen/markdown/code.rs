@@ -40,8 +40,7 @@ fn theme() -> &'static Highlighter<'static> {
 }
 
 impl Colours {
-    /// Returns the highlighter for a block with these words after its fence; `None` if the language is unknown or
-    /// colours are off.
+    /// Returns a highlighter for a block with this info string; `None` if the language is unknown or colours are off.
     pub(super) fn new(info: &str, look: Look) -> Option<Self> {
         let language = language(info);
         if !look.colour || language.is_empty() {

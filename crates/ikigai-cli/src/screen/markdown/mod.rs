@@ -104,8 +104,7 @@ impl Renderer {
         Frame { finished: self.document.take(), open: self.open.clone() }
     }
 
-    /// Ends the document, and returns everything that no frame has returned yet. The renderer is then ready for another
-    /// one.
+    /// Ends the document, and returns what no frame has returned yet. The renderer is then ready for another one.
     pub(crate) fn finish(&mut self) -> String {
         if !self.line.is_empty() {
             self.end_line();

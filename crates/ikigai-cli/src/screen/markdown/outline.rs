@@ -190,8 +190,7 @@ impl<'a> Reader<'a> {
         self.end = Some(end);
     }
 
-    /// Notes that a block or an item begins: everything before its line can be cut off, unless it is deep within a
-    /// container.
+    /// Notes that a block or item begins: what precedes its line can be cut off, unless it is deep within a container.
     fn begin(&mut self, start: usize) {
         self.in_leaf = false;
         if std::mem::take(&mut self.closed) {

@@ -133,8 +133,7 @@ impl Pen<'_> {
     }
 }
 
-/// Returns where the last line begins, if it looks like a row of a table and belongs to the block that begins at
-/// `start`.
+/// Returns where the last line begins, if it looks like a table row and belongs to the block starting at `start`.
 fn last_line_of_bars(text: &str, start: usize) -> Option<usize> {
     let line = line_start(text, text.trim_end().len()).max(start);
     text.get(line..)?.trim_start_matches([' ', '>']).starts_with('|').then_some(line)
