@@ -208,8 +208,7 @@ impl Lookup {
     }
 }
 
-/// Whether nobody can read what is sent there. A value that is not a URL, such as a region, becomes part of a private
-/// one.
+/// Whether nobody can read what is sent there. A value that is not a URL (a region) becomes part of a private one.
 pub(crate) fn is_private(value: &str) -> bool {
     let Some((scheme, rest)) = value.trim().split_once("://") else { return true };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

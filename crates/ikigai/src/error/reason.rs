@@ -17,7 +17,7 @@ use crate::transport::{Failure, TransportError};
 pub enum Reason {
     /// The provider failed or refused, or its answer could not be read.
     Provider(Box<ikigai_core::Error>),
-    /// The request or its answer was lost on the way.
+    /// The request failed in transport.
     Transport(TransportError),
     /// The request breaks a rule; nothing was sent.
     Invalid(Invalid),

@@ -217,7 +217,7 @@ impl fmt::Debug for Body {
     }
 }
 
-/// How a request failed on its way.
+/// How a request failed in transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Failure {
@@ -235,7 +235,7 @@ pub enum Failure {
     Request,
 }
 
-/// A request that failed on its way. It never contains a key or the query of the URL.
+/// A request that failed in transport. It never contains a key or the query of the URL.
 #[derive(Debug, Clone)]
 pub struct TransportError {
     failure: Failure,
