@@ -1,4 +1,4 @@
-//! Puts the git commit into `ikigai --version` when the program is built from a checkout. Needs neither git nor network.
+//! Adds the git commit to `ikigai --version` if the program is built from a checkout. Needs neither git nor a network.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,12 +13,12 @@ fn main() {
     println!("cargo::rustc-env=IKIGAI_VERSION={version}");
 }
 
-/// The commit of our own checkout; none in a packed source tree, in somebody else's repository, or without git.
+/// Returns the commit of our own checkout; `None` in a packaged source tree, in another repository or without git.
 fn commit() -> Option<String> {
     if git(&["rev-parse", "--show-prefix"])? != "crates/ikigai-cli/" {
         return None;
     }
-    // The reflog changes with every commit, HEAD with every switch of the branch.
+    // The reflog changes with every commit, HEAD whenever the branch is switched.
     for file in ["HEAD", "logs/HEAD"] {
         let path = git(&["rev-parse", "--git-path", file])?;
         if Path::new(&path).exists() {

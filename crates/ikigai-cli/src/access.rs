@@ -1,4 +1,4 @@
-//! Who answers: the providers whose keys there are, or the built-in simulator when there is none.
+//! Who answers: the providers that have a key, or the built-in simulator if there is none.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,30 +13,30 @@ use crate::output::Out;
 use crate::watch::Paid;
 use crate::{places, trust};
 
-/// The model that the simulator plays when nobody chose one.
+/// The model that the simulator imitates if none was chosen.
 const SIMULATED: &str = "anthropic:claude-sonnet-4-5";
-/// The providers that most people have a key of, and a model of each to show how one is chosen.
+/// The providers that most people have a key for, each with a model that shows how to choose one.
 const USUAL: [(&str, &str); 3] =
     [("anthropic", "claude-sonnet-4-5/med"), ("openai", "gpt-5.4/low"), ("google", "gemini-2.5-pro")];
 
-/// Who issued an answer of the simulator, as it is kept: no provider of this name exists, so its sealed state goes to none.
+/// The provider recorded for the simulator's answers. No real provider has this name, so their sealed state goes to none.
 pub(crate) const SIMULATOR: &str = "simulator";
-/// A model's name that asks for the simulator.
+/// The model name that selects the simulator.
 const SIM: &str = "sim";
 
 /// When the simulator answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Simulate {
-    /// It was asked for.
+    /// It was requested.
     Always,
-    /// When there is no key, for somebody who sees that it does.
+    /// If there is no key, for someone who sees that it does.
     WithoutKey,
-    /// Never: a script takes its answers for those of a model.
+    /// Never: a script would take its answers for those of a model.
     Never,
 }
 
 impl Simulate {
-    /// What the options say, or else this; and the model's name without what asks for the simulator.
+    /// Returns what the options say, or else `otherwise`; and the model's name, without one that selects the simulator.
     pub(crate) fn asked(option: bool, model: Option<&str>, otherwise: Simulate) -> (Self, Option<String>) {
         let asked = if option { Simulate::Always } else { otherwise };
         match model {
@@ -46,7 +46,7 @@ impl Simulate {
     }
 }
 
-/// The way to the models.
+/// Access to the models.
 #[derive(Debug, Clone)]
 pub(crate) struct Access {
     registry: Registry,
@@ -54,7 +54,7 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// Looks for keys. Where the simulator is to answer, it is started in this process.
+    /// Looks for keys. If the simulator is to answer, it is started in this process.
     pub(crate) async fn open(simulate: Simulate, out: &mut Out) -> Result<Self, Failure> {
         let registry = places::registry(out);
         let client = trust::lookup(registry.clone())?;
@@ -73,16 +73,16 @@ impl Access {
         Ok(Access { registry, simulator })
     }
 
-    /// The way to the providers themselves, for commands that send nothing.
+    /// Gives access to the providers themselves, for commands that send nothing.
     pub(crate) fn unsent(out: &mut Out) -> Self {
         Access { registry: places::registry(out), simulator: None }
     }
 
-    /// A client of its own, with its own connections.
+    /// Returns a separate client, with its own connections.
     pub(crate) fn client(&self, hook: impl Hook) -> Result<Client, Failure> {
         let mut builder = trust::client()?.registry(self.registry.clone()).hook(hook);
         if let Some(simulator) = &self.simulator {
-            // Who needs no key is there for real, even when no key is.
+            // Providers that need no key are real, even if there is no key.
             for provider in self.registry.providers.iter().filter(|provider| provider.needs_key()) {
                 let id = provider.id.to_string();
                 builder = builder.key(&*id, simulator.token()).base_url(&*id, simulator.base_url(provider.dialect));
@@ -91,17 +91,17 @@ impl Access {
         Ok(builder.build()?)
     }
 
-    /// Does the simulator answer?
+    /// Whether the simulator answers.
     pub(crate) fn is_simulated(&self) -> bool {
         self.simulator.is_some()
     }
 
-    /// What a request took: the simulator takes no money.
+    /// Returns what a request cost: the simulator costs nothing.
     pub(crate) fn paid(&self, paid: Paid) -> Paid {
         if self.is_simulated() { Paid { cost: None, ..paid } } else { paid }
     }
 
-    /// What a person without a key is told, in one line.
+    /// Returns the one-line notice for a person without a key.
     pub(crate) fn notice(&self) -> Option<String> {
         self.is_simulated().then(|| {
             let variables = USUAL.iter().filter_map(|(id, _)| self.registry.providers.find(id)?.key_env.first());
@@ -113,7 +113,7 @@ impl Access {
         })
     }
 
-    /// The providers that answer: those whose key is there, or all when the simulator plays them.
+    /// Returns the providers that answer: those with a key, or all of them if the simulator imitates them.
     pub(crate) fn providers_with_key(&self) -> Result<Vec<String>, Failure> {
         let client = trust::lookup(self.registry.clone())?;
         let mut ids = Vec::new();
@@ -125,7 +125,7 @@ impl Access {
         Ok(ids)
     }
 
-    /// What a script without a key is told.
+    /// Returns the error for a script without a key.
     fn no_key(&self) -> Failure {
         let variables = USUAL.iter().filter_map(|(id, _)| self.registry.providers.find(id)?.key_env.first());
         let variables: Vec<&str> = variables.map(AsRef::as_ref).collect();
@@ -135,8 +135,8 @@ impl Access {
         failure.exit(Exit::NoKey).hint(hint)
     }
 
-    /// Refuses a model whose provider there is no key for, before anything is kept or sent. Who is shown tokens or
-    /// signatures finds its credentials in many places, and says so itself.
+    /// Refuses a model whose provider has no key, before anything is saved or sent. Providers that use tokens or
+    /// signatures find their credentials in many places, and report errors themselves.
     pub(crate) fn check(&self, name: &ModelName) -> Result<(), Failure> {
         let Some(provider) = self.registry.providers.find(&name.provider) else { return Ok(()) };
         let signs = matches!(provider.auth, Auth::GoogleOauth | Auth::AwsSigv4);
@@ -153,12 +153,12 @@ impl Access {
         Err(failure.hint(trust::hint(&self.registry).map_or(store.clone(), |hint| format!("{hint}\n  {store}"))))
     }
 
-    /// The providers and models that are known.
+    /// Returns the known providers and models.
     pub(crate) fn registry(&self) -> &Registry {
         &self.registry
     }
 
-    /// The model when nobody chose one: the simulator's, or a good one of a provider whose key is there.
+    /// Returns the model if none was chosen: the simulator's, or a good one of a provider that has a key.
     pub(crate) fn default_model(&self, choose: impl Fn(&str) -> String) -> Result<String, Failure> {
         if self.is_simulated() {
             return Ok(SIMULATED.to_owned());

@@ -1,4 +1,4 @@
-//! The command line: what help, completions and the man page are made from.
+//! The command line, from which help, completions and the man page are generated.
 
 use clap::builder::Styles;
 use clap::{CommandFactory as _, Parser, Subcommand};
@@ -32,7 +32,7 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
-/// The command that a word nearly is.
+/// Returns the command that a misspelled word probably means.
 pub(crate) fn nearest_command(word: &str) -> Option<String> {
     let command = Cli::command();
     let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();

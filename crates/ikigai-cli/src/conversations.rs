@@ -1,4 +1,4 @@
-//! Conversations that are kept: where, and how one is found.
+//! Saved conversations: where they are, and how to find one.
 
 use ikigai_store::{Conversation, ConversationId, Store};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::places::Places;
 use crate::screen::notice;
 use crate::settings::{Database, Settings};
 
-/// Opens the database; one that is gone with the program when nothing is to be kept.
+/// Opens the database, or one in memory if nothing is to be saved.
 pub(crate) async fn open(settings: &Settings, forget: bool) -> Result<Arc<dyn Store>, Failure> {
     let location = if forget || !settings.save {
         ":memory:".to_owned()
@@ -21,12 +21,12 @@ pub(crate) async fn open(settings: &Settings, forget: bool) -> Result<Arc<dyn St
     Ok(ikigai_store::open(&location).await?)
 }
 
-/// The same for a question, which can do without.
+/// Like `open`, for a question, which works without a database.
 pub(crate) async fn open_or_hint(settings: &Settings, forget: bool) -> Result<Arc<dyn Store>, Failure> {
     open(settings, forget).await.map_err(|failure| failure.hint("Use --no-save to go on without the database."))
 }
 
-/// The conversation that a part of an id means.
+/// Finds the conversation whose id contains this part.
 pub(crate) async fn find(store: &dyn Store, part: &str) -> Result<ConversationId, Failure> {
     let found = store.find(part).await?;
     match found.as_slice() {
@@ -40,14 +40,14 @@ pub(crate) async fn find(store: &dyn Store, part: &str) -> Result<ConversationId
     }
 }
 
-/// The end of an id, which is enough to find it by.
+/// Returns the end of an id, which is enough to find it.
 pub(crate) fn short(id: ConversationId) -> String {
     let id = id.to_string();
     let start = id.len().saturating_sub(8);
     id.get(start..).unwrap_or(&id).to_owned()
 }
 
-/// A conversation in one line.
+/// Returns a conversation in one line.
 pub(crate) fn line(conversation: &Conversation) -> String {
     let fork = if conversation.parent.is_some() { "↳ " } else { "" };
     let title = conversation.title.as_deref().unwrap_or("untitled");

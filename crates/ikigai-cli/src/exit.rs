@@ -1,10 +1,10 @@
-//! How the program ends: the exit code, and the words that go with it.
+//! How the program ends: the exit code and the error message.
 
 use std::process::ExitCode;
 
 use ikigai::{ErrorKind, Reason};
 
-/// What the exit code says. Scripts rely on these; they are documented in `ikigai --help`.
+/// What the exit code means. Scripts rely on these; they are documented in `ikigai --help`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// It worked.
@@ -15,22 +15,22 @@ pub(crate) enum Exit {
     Usage,
     /// There is no key, or the provider does not accept it.
     NoKey,
-    /// The provider has no more room for us, and did not get any while we tried: rate limits, quotas, overload.
+    /// The provider had no capacity for us after all retries: rate limits, quotas, overload.
     Busy,
     /// The provider refused to answer: a filter or a policy.
     Refused,
-    /// The answer was cut off by the limit on its length, and that was to be an error.
+    /// The answer was cut off by the length limit, and that was to be an error.
     CutOff,
     /// The answer does not match the schema.
     Mismatch,
     /// Ctrl-C. The code that a shell shows for a program ended by SIGINT.
     Interrupted,
-    /// The reader of the output went away. The code that a shell shows for a program ended by SIGPIPE.
+    /// The reader of the output is gone. The code that a shell shows for a program ended by SIGPIPE.
     ClosedPipe,
 }
 
 impl Exit {
-    /// The number.
+    /// Returns the number.
     pub(crate) fn code(self) -> u8 {
         match self {
             Exit::Ok => 0,
@@ -53,7 +53,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command could not do what was asked: what and where, and the way out.
+/// Why a command could not do what was asked: what failed, where, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// How the program ends.
@@ -65,36 +65,36 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Something went wrong.
+    /// Creates a general error.
     pub(crate) fn new(what: impl Into<String>) -> Self {
         Failure { exit: Exit::Error, what: what.into(), hint: None }
     }
 
-    /// The command-line arguments are invalid.
+    /// Creates an error about invalid command-line arguments.
     pub(crate) fn usage(what: impl Into<String>) -> Self {
         Failure { exit: Exit::Usage, ..Failure::new(what) }
     }
 
-    /// Ctrl-C. There is nothing to say about it: the user who pressed it knows.
+    /// Ctrl-C. Nothing has to be said about it, because the user who pressed it knows.
     pub(crate) fn interrupted() -> Self {
         Failure { exit: Exit::Interrupted, ..Failure::new("stopped by Ctrl-C") }
     }
 
-    /// With another exit code.
+    /// Sets another exit code.
     #[must_use]
     pub(crate) fn exit(mut self, exit: Exit) -> Self {
         self.exit = exit;
         self
     }
 
-    /// With the way out.
+    /// Adds what to do about it.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Output that could not be written. A reader that went away is no error of ours: the program ends quietly.
+    /// Output could not be written. If the reader is gone, that is not our error: the program ends quietly.
     pub(crate) fn writing(error: &std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::BrokenPipe => {
@@ -104,7 +104,7 @@ impl Failure {
         }
     }
 
-    /// A file or folder that cannot be used as intended: `doing("write", …)` reads "cannot write PATH: …".
+    /// A file or folder cannot be used as intended: `doing("write", …)` reads "cannot write PATH: …".
     pub(crate) fn file(doing: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
         Failure::new(format!("cannot {doing} {}: {error}", path.display()))
     }
@@ -151,7 +151,7 @@ fn exit(error: &ikigai::Error) -> Exit {
         | ErrorKind::Cancelled
         | ErrorKind::StepLimit
         | ErrorKind::Vetoed => Exit::Error,
-        // Kinds that are yet to come.
+        // Kinds that do not exist yet.
         _ => Exit::Error,
     }
 }

@@ -1,29 +1,29 @@
-//! Files written whole or not at all.
+//! Files that are written completely or not at all.
 
 use std::io::Write as _;
 use std::path::Path;
 
-/// Who may read a file that is written.
+/// Who may read a written file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Those who could before; for a new file, those whom the system's default names.
+    /// The same as before; for a new file, the system's default.
     Kept,
     /// Its owner alone: 600.
     Private,
 }
 
-/// Puts these bytes into a file, new or not: a reader meets all of the old ones or all of the new ones.
+/// Writes a file, new or not, so that a reader sees either all of the old bytes or all of the new ones.
 ///
-/// The bytes go into a file beside it, which then takes its place. So the folder must be writable, another hard link to
-/// the old file keeps the old bytes, and an owner other than us is not kept. The path must not be a link: it would be
-/// replaced.
+/// The bytes go into a new file next to it, which then replaces it. So the folder must be writable, another hard link
+/// to the old file keeps the old bytes, and the file's owner becomes the current user. The path must not be a link,
+/// because the link would be replaced.
 pub(crate) fn replace(file: &Path, bytes: &[u8], mode: Mode) -> std::io::Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
     builder.prefix(".ikigai-");
     #[cfg(unix)]
     if mode == Mode::Kept {
-        // The system takes away from it what its default says.
+        // The system subtracts its umask.
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     }
     let mut fresh = builder.tempfile_in(folder)?;

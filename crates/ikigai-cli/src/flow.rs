@@ -1,4 +1,4 @@
-//! A request on its way, and the answer that comes of it.
+//! A request that is being sent, and its answer.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,21 +6,21 @@ use std::pin::Pin;
 use ikigai::{AnswerStream, Event, Loss, Message, Model, Response, Severity};
 use ikigai_core::LossCode;
 
-/// A request on its way, or the answer that comes of it.
+/// A request that is being sent, or its answer.
 pub(crate) enum Flow {
-    /// It is on its way.
+    /// The request is being sent.
     Opening(Pin<Box<dyn Future<Output = Result<AnswerStream, ikigai::Error>> + Send>>),
-    /// The answer comes.
+    /// The answer is arriving.
     Open(Box<AnswerStream>),
 }
 
 impl Flow {
-    /// Asks.
+    /// Sends the request.
     pub(crate) fn open(model: Model, history: Vec<Message>) -> Self {
         Flow::Opening(Box::pin(async move { model.stream(history).await }))
     }
 
-    /// The next event; none at the end. It may be given up and called again, but not after an error.
+    /// Returns the next event; `None` at the end. Cancel-safe, but must not be called again after an error.
     pub(crate) async fn next(&mut self) -> Result<Option<Event>, ikigai::Error> {
         if let Flow::Opening(opening) = self {
             let stream = opening.as_mut().await?;
@@ -32,7 +32,7 @@ impl Flow {
         }
     }
 
-    /// What has come of the answer that is being written, or of the last one.
+    /// Returns what has arrived of the current answer, or else the last answer.
     pub(crate) fn so_far(&self) -> Option<Response> {
         match self {
             Flow::Open(stream) => Some(stream.so_far().clone()),
@@ -41,7 +41,7 @@ impl Flow {
     }
 }
 
-/// A loss for people: what became of it, and what and why. The place is told where the name does not say it.
+/// Describes a loss for people: what became of it, what it was and why. Names the place unless the name implies it.
 pub(crate) fn told(loss: &Loss) -> (&'static str, String) {
     let word = match (loss.severity, loss.code) {
         (Severity::Info, _) => "note:",
@@ -53,7 +53,7 @@ pub(crate) fn told(loss: &Loss) -> (&'static str, String) {
             | LossCode::Discouraged
             | LossCode::Inconsistent,
         ) => "changed:",
-        // Codes that are yet to come are of this kind, too: something is missing.
+        // So do codes that do not exist yet: something is missing.
         _ => "dropped:",
     };
     let place =
@@ -61,18 +61,18 @@ pub(crate) fn told(loss: &Loss) -> (&'static str, String) {
     (word, format!("{}{place} ({})", loss.what, reason(loss)))
 }
 
-/// Why, without the words that say once more that it is missing.
+/// Returns the reason, without a repetition that it is missing.
 fn reason(loss: &Loss) -> &str {
     let why = loss.why.strip_suffix("; it is left out").or_else(|| loss.why.strip_suffix("; left out"));
     why.unwrap_or(&loss.why)
 }
 
-/// What a request could not carry, the same thing at several places once.
+/// Returns what a request could not carry, listing the same thing at several places once.
 pub(crate) fn lost(warnings: &[Loss]) -> Vec<String> {
     losses(warnings).into_iter().map(|(words, _)| words).collect()
 }
 
-/// The same, with at how many places.
+/// Like `lost`, with the number of places.
 pub(crate) fn losses(warnings: &[Loss]) -> Vec<(String, usize)> {
     let losses = warnings.iter().filter(|loss| loss.severity == Severity::Loss);
     let mut all: Vec<(String, usize)> = Vec::new();

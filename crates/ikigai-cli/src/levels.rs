@@ -1,4 +1,4 @@
-//! What a thinking level means for a model, told to people. The numbers and words are those of the request that is sent.
+//! What a thinking level means for a model, described for people. Numbers and words match the request that is sent.
 
 use std::borrow::Cow;
 
@@ -10,22 +10,22 @@ use ikigai_core::{Level, Request, Severity, Thinking};
 use crate::table::thousands;
 
 const CANNOT_DISABLE: &str = "This model does not support disabling thinking";
-/// The room that OpenAI advises to leave for reasoning and answer together.
+/// How many tokens OpenAI advises to leave for reasoning and answer together.
 const RECOMMENDED_BUFFER: i64 = 25_000;
 
-/// What a wish to think means for one model, in words.
+/// What a thinking setting means for one model, in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Words {
-    /// What is not as it was asked for: "This model does not support disabling thinking".
+    /// What differs from the request: "This model does not support disabling thinking".
     pub(crate) warnings: Vec<String>,
-    /// What will be: "Thinking: medium (43,008 tokens)".
+    /// What will happen: "Thinking: medium (43,008 tokens)".
     pub(crate) lines: Vec<String>,
 }
 
-/// What a wish to think means for one model. `wish` is absent when nothing was asked for.
+/// Describes what a thinking setting means for one model. `wish` is `None` if nothing was requested.
 ///
-/// An effort is told as its usual share of the output budget: minimal about 10 %, low 20 %, medium 50 %, high 80 %,
-/// xhigh 95 %. OpenAI publishes no such numbers; these are the shares that routers reckon with.
+/// An effort is shown as its usual share of the output budget: minimal about 10 %, low 20 %, medium 50 %, high 80 %,
+/// xhigh 95 %. OpenAI publishes no such numbers; these are the shares that routers assume.
 pub(crate) fn words(route: &Route<'_>, wish: Option<&Thinking>) -> Words {
     let rules = rules(route);
     let asked = wish.filter(|asked| asked.level.is_some() || asked.budget.is_some());
@@ -40,9 +40,9 @@ pub(crate) fn words(route: &Route<'_>, wish: Option<&Thinking>) -> Words {
     Words { warnings: warnings(&rules.thinking, &plan), lines }
 }
 
-/// What people see when they have switched to a model: a line that says so, and what their wish to think means there.
+/// Returns the message after switching to a model: a line that says so, and what the thinking setting means there.
 ///
-/// The API is named where thinking is on and it is the one of its maker's two that shows any: OpenAI's Responses API.
+/// The API is named if thinking is on and it is OpenAI's Responses API, the one of the maker's two that shows any.
 pub(crate) fn switch_banner(route: &Route<'_>, model: &str, wish: Option<&Thinking>) -> String {
     let words = words(route, wish);
     let thinks = rules(route).thinking.kind != ThinkingKind::None;
@@ -60,7 +60,7 @@ pub(crate) fn switch_banner(route: &Route<'_>, model: &str, wish: Option<&Thinki
     text
 }
 
-/// What is sent for each of the four levels, in a word or two: `off`, `43,008 tokens`, `medium`, `HIGH`.
+/// Returns what is sent for each of the four levels, in a word or two: `off`, `43,008 tokens`, `medium`, `HIGH`.
 pub(crate) fn sent(route: &Route<'_>) -> [(Level, String); 4] {
     let kind = rules(route).thinking.kind;
     [Level::None, Level::Low, Level::Med, Level::High].map(|level| {
@@ -72,14 +72,14 @@ pub(crate) fn sent(route: &Route<'_>) -> [(Level, String); 4] {
             ThinkingSetting::Budget(tokens) => format!("{} tokens", thousands(tokens)),
             ThinkingSetting::Level(level) if kind == ThinkingKind::Level => level.capitals().to_owned(),
             ThinkingSetting::Level(level) => level.effort().to_owned(),
-            // A setting that is newer than this list is on, since the model thinks.
+            // A setting newer than this list counts as on, because the model thinks.
             _ => "on".to_owned(),
         };
         (level, words)
     })
 }
 
-/// What can be seen of the thinking: "a summary, when asked for".
+/// Returns how much of the thinking is visible: "a summary when asked for, otherwise the number of tokens".
 pub(crate) fn visibility(rule: &ThinkingRule) -> &'static str {
     match (rule.kind, rule.display, rule.shown) {
         (ThinkingKind::None, ..) => "nothing: it does not think",
@@ -92,24 +92,24 @@ pub(crate) fn visibility(rule: &ThinkingRule) -> &'static str {
         (_, ThinkingDisplay::OnRequest, ThinkingDetail::Summary) => {
             "a summary when asked for, otherwise the number of tokens"
         }
-        // A rule that is newer than this list.
+        // A rule newer than this list.
         _ => "not known",
     }
 }
 
-/// The model's rules, with what the catalogue knows.
+/// Returns the model's rules, completed from the catalogue.
 pub(crate) fn rules<'a>(route: &Route<'a>) -> Cow<'a, Rules> {
     route.facts.map_or(Cow::Borrowed(route.rules), |facts| route.rules.with_facts(facts))
 }
 
-/// What a request of the program sends, which streams.
+/// Returns what the program would send in a request, which always streams.
 fn plan(route: &Route<'_>, wish: &Thinking) -> ThinkingPlan {
     let mut request = Request::new(&route.model).thinking(wish.clone());
     request.stream = Some(true);
     ThinkingPlan::new(&request, route.dialect, &route.target())
 }
 
-/// Models that think out of an output limit that people set too low.
+/// Whether the model's thinking counts against an output limit that people tend to set too low.
 fn wants_buffer(rules: &Rules, plan: &ThinkingPlan) -> bool {
     let asked_for = matches!(plan.setting, ThinkingSetting::Level(level) if level > Level::Minimal);
     rules.responses_api && asked_for && !plan.cannot_disable
@@ -145,7 +145,7 @@ fn setting_words(rule: &ThinkingRule, asked: &Thinking, plan: &ThinkingPlan) -> 
         }
         ThinkingSetting::Level(level) => level_words(rule, asked, level),
         ThinkingSetting::On if rule.kind == ThinkingKind::Adaptive => "as much as the model chooses".to_owned(),
-        // A setting that is newer than this list is on, since the model thinks.
+        // A setting newer than this list counts as on, because the model thinks.
         _ => "on".to_owned(),
     }
 }
@@ -167,7 +167,7 @@ fn level_words(rule: &ThinkingRule, asked: &Thinking, level: Level) -> String {
     }
 }
 
-/// The usual share of an effort in the output budget, in percent.
+/// Returns an effort's usual share of the output budget, in percent.
 fn share(level: Level) -> Option<u8> {
     match level {
         Level::Minimal => Some(10),
@@ -185,7 +185,7 @@ fn warnings(rule: &ThinkingRule, plan: &ThinkingPlan) -> Vec<String> {
     }
     plan.losses
         .iter()
-        // What a model that is only on or off makes of a level, its line says already.
+        // For a model whose thinking is only on or off, the line already says what becomes of a level.
         .filter(|loss| loss.severity == Severity::Loss || rule.kind == ThinkingKind::Level)
         .map(|loss| sentence(&loss.why))
         .collect()

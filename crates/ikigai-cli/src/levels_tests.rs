@@ -3,7 +3,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 
-/// The route to a model as a person names it, and the name alone.
+/// Returns the route to a model that is named as people do, and the name alone.
 fn route(name: &str) -> (Route<'static>, String) {
     let registry = Registry::shared();
     let name = registry.parse(name).unwrap();
@@ -15,7 +15,7 @@ fn banner(model: &str, thinking: impl Into<Thinking>) -> String {
     switch_banner(&route, &model, Some(&thinking.into()))
 }
 
-/// The warnings and lines for one wish, in one line.
+/// Returns the warnings and lines for one setting, in one line.
 fn words(model: &str, thinking: impl Into<Thinking>) -> String {
     let words = super::words(&route(model).0, Some(&thinking.into()));
     words.warnings.iter().map(|warning| format!("⚠ {warning}")).chain(words.lines).collect::<Vec<_>>().join(" | ")
@@ -76,14 +76,14 @@ fn no_wish() {
 
 #[test]
 fn the_banner_says_what_is_sent() {
-    // The formula gives 64,000, of which the model's 32,000 have to leave room for the answer.
+    // The formula gives 64,000, but the budget has to leave room for the answer within the model's 32,000.
     assert_eq!(
         banner("claude-opus-4-1", Level::High),
         "✓ Switched to Anthropic claude-opus-4-1\n  \
          ⚠ A thinking budget of 64000 tokens leaves no room for the answer; 24000 is sent\n  \
          Thinking: high (24,000 tokens)"
     );
-    // A model that nobody knows: the table of levels and the banner say the same.
+    // An unknown model: the table of levels and the banner agree.
     assert_eq!(words("claude-foo-9", Level::Med), "Thinking: medium effort (adaptive)");
     let told = |name: &str| sent(&route(name).0).map(|(_, words)| words).join(" | ");
     for (model, expected) in [

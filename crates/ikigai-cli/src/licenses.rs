@@ -1,4 +1,4 @@
-//! `ikigai licenses`: what others made, and under which terms it is in the program.
+//! `ikigai licenses`: third-party work in the program, and its licences.
 
 use clap::Args;
 

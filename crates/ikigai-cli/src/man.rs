@@ -1,4 +1,4 @@
-//! `ikigai man`: the man pages, from the same definitions as the help.
+//! `ikigai man`: the man pages, generated from the same definitions as the help.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! Models by the names that people type: their own aliases, `sonnet` and `flash`, parts of names. A name that means no known
-//! model is refused, with what may have been meant.
+//! Models by the names that people type: their own aliases, `sonnet` and `flash`, parts of names. An unknown name is
+//! refused, with suggestions.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use regex::Regex;
 
 use crate::exit::Failure;
 
-/// Short names: the newest model whose id is this, with a version in place of the star.
+/// Short names: the newest model with this id, where the star is a version.
 const SHORT: [(&str, &str, &str); 7] = [
     ("sonnet", "anthropic", "claude-sonnet-*"),
     ("opus", "anthropic", "claude-opus-*"),
@@ -22,22 +22,22 @@ const SHORT: [(&str, &str, &str); 7] = [
     ("gpt", "openai", "gpt-*"),
     ("mini", "openai", "gpt-*-mini"),
 ];
-/// What the providers that most people have a key of are asked when nobody chose a model, best known first.
+/// The default models of the providers that most people have a key for, best known first.
 const DEFAULTS: [(&str, &str); 3] = [("anthropic", "sonnet"), ("openai", "gpt"), ("google", "pro")];
-/// At the end of a name it means: even if nobody knows this model.
+/// At the end of a name: use it even if the model is unknown.
 const SURE: char = '!';
-/// So many names are suggested.
+/// How many names are suggested.
 const SUGGESTED: usize = 3;
 
 static VERSION: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\d{1,2}(?:[.-]\d{1,2})?$").ok());
 
-/// The names that can be typed.
+/// The names that people can type.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Names<'a> {
     registry: &'a Registry,
     /// The user's own.
     aliases: &'a BTreeMap<String, String>,
-    /// What says which models there are.
+    /// How to list the models.
     listing: &'static str,
 }
 
@@ -46,18 +46,18 @@ impl<'a> Names<'a> {
         Names { registry, aliases, listing: "`ikigai models list` lists the models." }
     }
 
-    /// For a chat, which has a list of its own.
+    /// For a chat, which has its own list.
     pub(crate) fn in_chat(self) -> Self {
         Names { listing: "`/model` and `ikigai models list` show all of them.", ..self }
     }
 
-    /// The model that a name means.
+    /// Finds the model that a name means.
     pub(crate) fn resolve(&self, text: &str) -> Result<ModelName, Failure> {
         let text = text.trim();
         let (text, is_sure) = text.strip_suffix(SURE).map_or((text, false), |text| (text, true));
         let (base, level) = with_level(text);
         if let Some(meant) = self.aliases.get(base) {
-            // An alias may name another one, but not itself.
+            // An alias may refer to another one, but not to itself.
             let (meant_base, own_level) = with_level(meant);
             let mut name = match meant_base == base {
                 true => self.known(meant, is_sure)?,
@@ -85,7 +85,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Is it in the catalogue? Providers whose models nobody can list are believed.
+    /// Whether the model is in the catalogue. Models of providers that cannot be listed are accepted.
     fn is_known(&self, name: &ModelName) -> bool {
         let Some(provider) = self.registry.providers.find(&name.provider) else { return false };
         let named_by_user = matches!(provider.auth, Auth::ApiKey | Auth::AwsSigv4 | Auth::GoogleOauth | Auth::None);
@@ -94,7 +94,7 @@ impl<'a> Names<'a> {
             || !self.registry.catalog.models().any(|facts| facts.provider == provider.id)
     }
 
-    /// The newest model that a short name stands for. One whose prices are known goes before one that is hardly known.
+    /// Returns the newest model for a short name. A model with known prices takes precedence over one without.
     fn short(&self, word: &str) -> Option<&'a Facts> {
         let (_, provider, pattern) = SHORT.iter().find(|(short, ..)| *short == word)?;
         let (before, after) = pattern.split_once('*')?;
@@ -107,7 +107,7 @@ impl<'a> Names<'a> {
         models.max_by(|(one, _), (other, _)| one.cmp(other)).map(|(_, facts)| facts)
     }
 
-    /// The one model whose name holds a word; nothing where there are several.
+    /// Returns the only model whose name contains this word; `None` if there are several.
     fn only_match(&self, word: &str) -> Option<&'a Facts> {
         let word = word.to_lowercase();
         let found = self.registry.catalog.models().filter(|facts| {
@@ -115,11 +115,11 @@ impl<'a> Names<'a> {
         });
         let found: Vec<&Facts> = found.collect();
         let shortest = *found.iter().min_by_key(|facts| facts.id.len())?;
-        // Elsewhere the same model has its maker before its name, or a region.
+        // At other providers, the same model has a prefix: its maker or a region.
         found.iter().all(|facts| facts.id.ends_with(shortest.id.as_ref())).then_some(shortest)
     }
 
-    /// Does the bare name mean this model, and not the same one elsewhere?
+    /// Whether the bare name means this model, and not the same one at another provider.
     fn is_makers(&self, facts: &Facts) -> bool {
         self.registry.parse(&facts.id).is_ok_and(|name| name.provider == facts.provider)
     }
@@ -152,7 +152,7 @@ impl<'a> Names<'a> {
         Failure::usage(format!("unknown model `{text}`{meant}")).hint(format!("{}{anyway}", self.listing))
     }
 
-    /// A good model of one of these providers, the best known first.
+    /// Returns a good model of one of these providers, the best known first.
     pub(crate) fn default(&self, providers: &[&Provider]) -> Option<ModelName> {
         let has = |id: &str| providers.iter().any(|provider| provider.id == id);
         let usual = DEFAULTS.iter().filter(|(id, _)| has(id)).find_map(|(_, short)| self.short(short));
@@ -160,7 +160,7 @@ impl<'a> Names<'a> {
         usual.or_else(any).map(|facts| named(facts, None))
     }
 
-    /// The model of a provider that is most likely wanted: it calls tools, is not too dear, and is new.
+    /// Returns the model of a provider that is most likely wanted: it supports tools, is not too expensive, and is new.
     fn best(&self, provider: &Provider) -> Option<&'a Facts> {
         const DEAR: u64 = 20_000_000;
         let models = self.registry.catalog.models().filter(|facts| facts.provider == provider.id && is_served(facts));
@@ -182,7 +182,7 @@ fn is_served(facts: &Facts) -> bool {
     matches!(facts.status, Status::Active | Status::Preview)
 }
 
-/// A name without its level, and the level.
+/// Splits a name into the name without its level, and the level.
 pub(crate) fn with_level(text: &str) -> (&str, Option<Level>) {
     let level = |word: &str| Level::ALL.iter().copied().find(|level| level.as_str() == word);
     match text.rsplit_once('/').and_then(|(base, word)| Some((base, level(word)?))) {
@@ -191,7 +191,7 @@ pub(crate) fn with_level(text: &str) -> (&str, Option<Level>) {
     }
 }
 
-/// Is the name that of a model, and only what should be a level is not one?
+/// Whether the name may be that of a model with an invalid level.
 fn is_level_error(text: &str, base: &str, level: Option<Level>) -> bool {
     level.is_none() && text == base && text.matches('/').count() == 1
 }

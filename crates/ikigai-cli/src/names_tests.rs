@@ -22,14 +22,14 @@ fn names_are_forgiving() {
         ("gpt", "openai:gpt-5.5"),
         ("mini/med", "openai:gpt-5.4-mini/med"),
         ("gemini-3-pro/none", "google:gemini-3-pro/none"),
-        // The user's own go before all others, and their level before the alias's.
+        // The user's aliases take precedence over all others, and a typed level over the alias's.
         ("sonnet", "anthropic:claude-sonnet-4-5"),
         ("fast", "google:gemini-3.5-flash/none"),
         ("fast/high", "google:gemini-3.5-flash/high"),
         ("local", "ollama:gemma3:4b"),
-        // A part that only one name has.
+        // A part that occurs in only one name.
         ("opus-4-8", "anthropic:claude-opus-4-8"),
-        // Providers whose models nobody can list.
+        // Providers whose models cannot be listed.
         ("ollama:anything", "ollama:anything"),
         ("claude-sonnet-9-9!", "anthropic:claude-sonnet-9-9"),
     ] {

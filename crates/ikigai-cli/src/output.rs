@@ -1,6 +1,6 @@
-//! Everything that the program says goes through here, and every write is checked.
+//! All output of the program goes through here, and every write is checked.
 //!
-//! `println!` panics when the reader closes the pipe; these return a [`Failure`] that ends the program quietly.
+//! `println!` panics when the reader closes the pipe; these methods return a [`Failure`] that ends the program quietly.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{IsTerminal as _, Write as _};
@@ -16,30 +16,30 @@ use crate::screen::{clean, clean_styled};
 
 /// Headings, in help and in tables.
 pub(crate) const HEADING: Style = Style::new().bold();
-/// Names that a person may type.
+/// Names that people can type.
 pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
-/// What matters less.
+/// Less important text.
 pub(crate) const DIM: Style = Style::new().dimmed();
-/// What is broken.
+/// Errors.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
-/// What deserves a look.
+/// Warnings.
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-/// What works.
+/// Things that work.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 
 /// Standard output and standard error.
 #[derive(Debug)]
 pub(crate) struct Out {
-    // Not instances of a stream: stdout keeps one buffer for all its handles, so text and data stay in order.
-    /// Whether standard output is a terminal, which would obey what is in the data.
+    // No stream handles are kept: stdout has one buffer for all its handles, so text and data stay in order.
+    /// Whether standard output is a terminal, which would obey control characters in data.
     to_terminal: bool,
 }
 
 impl Out {
-    /// The program's output. `color` is the word after `--color`.
+    /// Creates the program's output. `color` is the value of `--color`.
     pub(crate) fn new(color: Color) -> Self {
         match color {
-            // NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM=dumb and "is it a terminal" are anstream's to weigh.
+            // NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM=dumb and "is it a terminal" are left to anstream.
             Color::Auto => ColorChoice::Auto,
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
@@ -48,7 +48,7 @@ impl Out {
         Out { to_terminal: std::io::stdout().is_terminal() }
     }
 
-    /// Writes text that may hold colours; they are left out where none are wanted.
+    /// Writes text that may contain colours; they are removed if none are wanted.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
         let text = clean_styled(text);
         let written = match is_without_colours(&std::io::stdout()) {
@@ -58,7 +58,7 @@ impl Out {
         written.map_err(|error| Failure::writing(&error))
     }
 
-    /// Writes data as it is; on a terminal without anything that it would obey.
+    /// Writes data unchanged, except that control characters are removed on a terminal.
     pub(crate) fn data(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         let written = match self.to_terminal {
             true => std::io::stdout().write_all(clean(&String::from_utf8_lossy(bytes)).as_bytes()),
@@ -67,7 +67,7 @@ impl Out {
         written.map_err(|error| Failure::writing(&error))
     }
 
-    /// Writes a value as JSON for people, and a line end.
+    /// Writes a value as indented JSON, and a line break.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         let mut text = indented(&serde_json::to_string(value).map_err(unprintable)?);
         text.push('\n');
@@ -81,17 +81,17 @@ impl Out {
         self.data(&text)
     }
 
-    /// Writes a value as JSON, without a line end.
+    /// Writes a value as JSON, without a line break.
     pub(crate) fn json_inline(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         self.data(&serde_json::to_vec(value).map_err(unprintable)?)
     }
 
-    /// Hands everything written so far to the reader.
+    /// Sends everything written so far to the reader.
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         std::io::stdout().flush().map_err(|error| Failure::writing(&error))
     }
 
-    /// Says something on standard error. Where that is gone, there is nobody left to tell.
+    /// Writes to standard error. Failures are ignored, because there is no other place to report them.
     pub(crate) fn note(&mut self, text: &str) {
         let text = clean_styled(text);
         let _ = match is_without_colours(&std::io::stderr()) {
@@ -100,12 +100,12 @@ impl Out {
         };
     }
 
-    /// A warning on standard error.
+    /// Writes a warning to standard error.
     pub(crate) fn warning(&mut self, text: &str) {
         self.note(&format!("{WARNING}warning:{WARNING:#} {}\n", clean(text)));
     }
 
-    /// What a translation could not carry, on standard error.
+    /// Writes what a translation could not carry to standard error.
     pub(crate) fn loss(&mut self, loss: &Loss) {
         let style = match loss.severity {
             Severity::Info => DIM,
@@ -115,7 +115,7 @@ impl Out {
         self.note(&format!("{style}{word}{style:#} {}\n", clean(&text)));
     }
 
-    /// Says why the program ends, on standard error; nothing for a reader that went away or Ctrl-C.
+    /// Writes why the program ends to standard error; nothing if the reader is gone or after Ctrl-C.
     pub(crate) fn failure(&mut self, failure: &Failure) {
         if matches!(failure.exit, Exit::ClosedPipe | Exit::Interrupted) {
             return;
@@ -130,7 +130,7 @@ impl Out {
         self.note(&text);
     }
 
-    /// How many columns a table may take: what `COLUMNS` says, else the terminal's width; without limit in a pipe.
+    /// Returns how wide a table may be: `COLUMNS`, or else the terminal's width; unlimited in a pipe.
     pub(crate) fn width(&self) -> Option<usize> {
         if let Some(columns) = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()) {
             return Some(columns);
@@ -142,15 +142,15 @@ impl Out {
     }
 }
 
-/// Is this a terminal that shows bold type and underlines, but is to show no colours? `NO_COLOR` asks for that; `--color never`
-/// asks for plain text.
+/// Whether this is a terminal that shows bold type and underlines but should show no colours. `NO_COLOR` requests that;
+/// `--color never` requests plain text.
 pub(crate) fn is_without_colours(stream: &impl std::io::IsTerminal) -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     is_set("NO_COLOR") && ColorChoice::global() == ColorChoice::Auto && !is_dumb && stream.is_terminal()
 }
 
-/// A text without its colours; other styles stay.
+/// Removes the colours from a text; other styles stay.
 fn without_colours(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -161,7 +161,7 @@ fn without_colours(text: &str) -> String {
         let mut codes = codes.split(';');
         while let Some(code) = codes.next() {
             match code.parse::<u8>() {
-                // A colour of the palette, or one by its parts.
+                // A colour of the palette, or one given by its components.
                 Ok(38 | 48 | 58) => {
                     let parts = if codes.next() == Some("2") { 3 } else { 1 };
                     codes.by_ref().take(parts).for_each(drop);
@@ -195,7 +195,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// The choice on the command line, before that is parsed: help and usage errors follow it too.
+    /// Returns the choice on the command line, before that is parsed: help and usage errors follow it too.
     pub(crate) fn from_arguments(arguments: &[OsString]) -> Self {
         let mut arguments = arguments.iter().map(OsString::as_os_str).take_while(|word| *word != OsStr::new("--"));
         let mut choice = Color::Auto;
@@ -209,7 +209,7 @@ impl Color {
                 Some("always") => Color::Always,
                 Some("never") => Color::Never,
                 Some("auto") => Color::Auto,
-                // No word or a wrong one: the parser will say so.
+                // A missing or invalid value is reported by the parser.
                 Some(_) | None => choice,
             };
         }
@@ -217,8 +217,8 @@ impl Color {
     }
 }
 
-/// JSON text with a line for each value. Its numbers and strings stay as they are written: some of it is raw text, which
-/// serde_json would print on one line.
+/// Formats JSON with one line per value. Numbers and strings stay as written: some of it is raw text, which serde_json
+/// would print on one line.
 fn indented(json: &str) -> String {
     let mut text = String::with_capacity(json.len() * 2);
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);

@@ -1,4 +1,4 @@
-//! Where the user's own files are, and how they are read. No other module knows a folder.
+//! Where the user's own files are, and how they are read. No other module knows these folders.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -11,27 +11,27 @@ use crate::exit::Failure;
 use crate::files::{self, Mode};
 use crate::output::Out;
 
-/// More than anyone writes by hand; a file that is larger is something else.
+/// More than anyone writes by hand; a larger file is something else.
 const LIMIT: u64 = 16 << 20;
 
-/// The folders of the user's own files. None of them need exist.
+/// The folders of the user's own files. They need not exist.
 ///
-/// With `IKIGAI_HOME` all of them are that folder, or in it. Else each is `ikigai` in the system's place for such things:
-/// `$XDG_CONFIG_HOME`, `$XDG_DATA_HOME`, `$XDG_STATE_HOME` and `$XDG_CACHE_HOME` where there is XDG.
+/// With `IKIGAI_HOME`, all of them are that folder or inside it. Otherwise each is `ikigai` in the system's folder for
+/// such things: `$XDG_CONFIG_HOME`, `$XDG_DATA_HOME`, `$XDG_STATE_HOME` and `$XDG_CACHE_HOME` on systems with XDG.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Places {
-    /// Settings, keys, providers and models of the user's own.
+    /// Settings, keys, and the user's own providers and models.
     pub(crate) config: PathBuf,
     /// The database.
     pub(crate) data: PathBuf,
-    /// What a program remembers and nobody would miss much.
+    /// Things that the program remembers and nobody would miss much.
     pub(crate) state: PathBuf,
-    /// What can be made again.
+    /// Things that can be generated again.
     pub(crate) cache: PathBuf,
 }
 
 impl Places {
-    /// The folders of this user; none where the system has no such places, as for a user without a home.
+    /// Returns this user's folders; `None` if the system has no such places, for example for a user without a home.
     pub(crate) fn find() -> Option<Self> {
         if let Some(home) = std::env::var_os("IKIGAI_HOME").filter(|home| !home.is_empty()) {
             return Some(Places::below(&PathBuf::from(home)));
@@ -40,65 +40,65 @@ impl Places {
         Some(Places {
             config: system.config_dir().join("ikigai"),
             data: system.data_dir().join("ikigai"),
-            // Windows has no such place.
+            // Windows has no such folder.
             state: system.state_dir().unwrap_or_else(|| system.data_dir()).join("ikigai"),
             cache: system.cache_dir().join("ikigai"),
         })
     }
 
-    /// As [`find`](Places::find), for a command that cannot do without.
+    /// Like [`find`](Places::find), for a command that requires them.
     pub(crate) fn required() -> Result<Self, Failure> {
         Places::find().ok_or_else(|| {
             Failure::new("there is no settings folder: this user has no home folder").hint("Set IKIGAI_HOME.")
         })
     }
 
-    /// Everything in one folder.
+    /// Puts everything in one folder.
     pub(crate) fn below(home: &Path) -> Self {
         Places { config: home.into(), data: home.into(), state: home.into(), cache: home.join("cache") }
     }
 
-    /// The settings.
+    /// Returns the settings file.
     pub(crate) fn settings(&self) -> PathBuf {
         self.config.join("config.toml")
     }
 
-    /// The keys.
+    /// Returns the keys file.
     pub(crate) fn credentials(&self) -> PathBuf {
         ikigai::config::Credentials::file(&self.config)
     }
 
-    /// Providers of the user's own.
+    /// Returns the file of the user's own providers.
     pub(crate) fn providers(&self) -> PathBuf {
         self.config.join("providers.toml")
     }
 
-    /// Models of the user's own.
+    /// Returns the file of the user's own models.
     pub(crate) fn models(&self) -> PathBuf {
         self.config.join("models.toml")
     }
 
-    /// What the tools were allowed, by folder.
+    /// Returns the file that records what tools were allowed, by folder.
     pub(crate) fn approvals(&self) -> PathBuf {
         self.state.join("approvals.toml")
     }
 
-    /// The fingerprints of the keys that the gateway's clients have.
+    /// Returns the file of fingerprints of the keys that the gateway's clients have.
     pub(crate) fn client_keys(&self) -> PathBuf {
         self.config.join("gateway_keys.toml")
     }
 
-    /// The conversations, unless the settings say otherwise.
+    /// Returns the database of conversations, unless the settings specify another.
     pub(crate) fn database(&self) -> PathBuf {
         self.data.join("ikigai.db")
     }
 }
 
-/// The text of a user's file; none when there is no such file.
+/// Reads a user's file; `None` if it does not exist.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, String> {
     let file = match std::fs::File::open(path) {
         Ok(file) => file,
-        // A folder that is a file, or a link to nowhere, is as good as absent.
+        // A folder that is a file, or a broken link, counts as absent.
         Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }
@@ -112,9 +112,9 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, String> {
     }
 }
 
-/// Writes a user's file, and the folder that it is in. A link stays a link.
+/// Writes a user's file, creating its folder if necessary. A link stays a link.
 pub(crate) fn write(path: &Path, text: &str, mode: Mode) -> Result<(), Failure> {
-    // The file itself, where its name is a link: people keep their settings elsewhere and link to them.
+    // Follows links, because people keep their settings elsewhere and link to them.
     let file = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if let Some(folder) = file.parent() {
         create(folder)?;
@@ -122,7 +122,7 @@ pub(crate) fn write(path: &Path, text: &str, mode: Mode) -> Result<(), Failure> 
     files::replace(&file, text.as_bytes(), mode).map_err(|error| Failure::file("write", path, &error))
 }
 
-/// Makes a folder that only its owner may enter, and those above it.
+/// Creates a folder that only its owner may enter, and its parents.
 pub(crate) fn create(folder: &Path) -> Result<(), Failure> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -131,9 +131,9 @@ pub(crate) fn create(folder: &Path) -> Result<(), Failure> {
     builder.create(folder).map_err(|error| Failure::file("make the folder", folder, &error))
 }
 
-/// The providers and models that the program knows, with the user's own over them.
+/// Returns the known providers and models, including the user's own.
 ///
-/// A file that is broken is left out, with a warning that names the place: the program still runs.
+/// A broken file is ignored, with a warning that names the place: the program still runs.
 pub(crate) fn registry(out: &mut Out) -> Registry {
     let (registry, problems) = registry_and_problems(Places::find().as_ref());
     for problem in problems {
@@ -142,7 +142,7 @@ pub(crate) fn registry(out: &mut Out) -> Registry {
     registry
 }
 
-/// The same, with what is wrong with the files.
+/// Like `registry`, but returns the problems with the files.
 pub(crate) fn registry_and_problems(places: Option<&Places>) -> (Registry, Vec<String>) {
     let mut registry = Registry::default();
     let mut problems = Vec::new();

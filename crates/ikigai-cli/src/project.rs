@@ -1,4 +1,4 @@
-//! What a folder brings along for models: `AGENTS.md` and `.ikigai.toml`. They count once the user trusts the folder.
+//! Files in a folder that are meant for models: `AGENTS.md` and `.ikigai.toml`. Used once the user trusts the folder.
 
 use std::path::Path;
 
@@ -9,27 +9,27 @@ use crate::redact;
 use crate::screen::{notice, one_line};
 use crate::settings::{self, Settings};
 
-/// What models are told in this folder.
+/// Instructions to models in this folder.
 const INSTRUCTIONS: &str = "AGENTS.md";
-/// Settings of this folder.
+/// The settings of this folder.
 const SETTINGS: &str = ".ikigai.toml";
-/// More than this is not sent with every conversation, in bytes.
+/// The largest file of instructions, in bytes: it is sent with every conversation.
 const LARGEST: usize = 64 << 10;
 
-/// The files of a folder.
+/// A folder's files.
 #[derive(Debug, Default)]
 pub(crate) struct Project {
     instructions: Option<String>,
     settings: Option<(String, Settings)>,
 }
 
-/// The names of the files that a folder has.
+/// Returns the names of the files that a folder has.
 pub(crate) fn present(folder: &Path) -> Vec<&'static str> {
     [INSTRUCTIONS, SETTINGS].into_iter().filter(|name| folder.join(name).is_file()).collect()
 }
 
 impl Project {
-    /// Reads them. What is broken is an error that names the place.
+    /// Reads them. An error names the place that is broken.
     pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
         let text = |name: &str| places::read(&folder.join(name)).map_err(Failure::new);
         let instructions = text(INSTRUCTIONS)?.filter(|text| !text.trim().is_empty());
@@ -46,7 +46,7 @@ impl Project {
         Ok(Project { instructions, settings })
     }
 
-    /// What there is, in words, for the user who decides about it: each program that would be run is spelt out.
+    /// Describes what was found, for the user who decides about it: each program that would be run is spelled out.
     pub(crate) fn found(&self) -> Vec<String> {
         let mut found = Vec::new();
         if let Some(text) = &self.instructions {
@@ -73,13 +73,13 @@ impl Project {
         found.iter().map(|line| one_line(line, usize::MAX)).collect()
     }
 
-    /// A digest of the settings, which may run programs: when it changes, they are asked about again.
+    /// Returns a digest of the settings, which may run programs: if it changes, the user is asked again.
     pub(crate) fn digest(&self) -> Option<String> {
         let (text, _) = self.settings.as_ref()?;
         Some(digest::sha256(text.as_bytes()))
     }
 
-    /// The user's settings with those of the folder over them. Where conversations are kept stays the user's alone.
+    /// Puts the folder's settings over the user's. Only the user can set where conversations are saved.
     pub(crate) fn over(self, mut settings: Settings) -> Settings {
         if let Some((_, own)) = self.settings {
             settings.model = own.model.or(settings.model);

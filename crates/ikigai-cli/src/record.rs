@@ -1,4 +1,4 @@
-//! A turn, kept in the store as it grows: every answer from its first words on, every result of a tool when it is there.
+//! Saves a turn as it grows: every answer from its first words on, every tool result as soon as it exists.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use crate::access::SIMULATOR;
 use crate::chat::Meter;
 use crate::watch::Paid;
 
-/// Under this name an answer of the simulator says which provider it played.
+/// The metadata key that says which provider the simulator imitated in an answer.
 const PLAYED: &str = "simulated";
-/// Under this name a message has the names of its pictures.
+/// The metadata key for the names of a message's pictures.
 const PICTURES: &str = "pictures";
-/// Under this name a question says why it has no answer.
+/// The metadata key that says why a question has no answer.
 const FAILED: &str = "failed";
 
-/// Keeps one turn.
+/// Saves one turn.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     store: Arc<dyn Store>,
     conversation: ConversationId,
     model: ModelName,
     simulated: bool,
-    /// Knows what an answer costs that is not whole.
+    /// Estimates the cost of an incomplete answer.
     meter: Meter,
     recording: Option<Recording>,
     results: Vec<Block>,
@@ -45,24 +45,24 @@ impl Recorder {
         }
     }
 
-    /// Whether the simulator answers in the model's place.
+    /// Sets whether the simulator answers instead of the model.
     #[must_use]
     pub(crate) fn simulated(mut self, simulated: bool) -> Self {
         self.simulated = simulated;
         self
     }
 
-    /// With what the turn is measured by.
+    /// Sets the meter of the turn.
     #[must_use]
     pub(crate) fn metered(mut self, meter: &Meter) -> Self {
         self.meter = meter.clone();
         self
     }
 
-    /// Takes the next event of an answer that is not its end.
+    /// Records the next event of an answer, unless it is the end.
     pub(crate) async fn event(&mut self, event: &Event) -> Result<(), Error> {
         if self.recording.is_none() {
-            // The answer after tools begins: their results are all there.
+            // The answer after tools begins: all their results have arrived.
             self.flush_results().await?;
             let who = self.attributed(Message::new(Role::Assistant, Vec::<Block>::new()));
             self.recording = Some(Recording::begin(Arc::clone(&self.store), self.conversation, who).await?);
@@ -73,7 +73,7 @@ impl Recorder {
         }
     }
 
-    /// Keeps a whole answer in place of what had grown.
+    /// Saves a complete answer, replacing the part saved so far.
     pub(crate) async fn answer(&mut self, response: Response, paid: Paid) -> Result<(), Error> {
         let provider = if paid.provider.is_empty() { self.model.provider.clone() } else { paid.provider };
         let mut entry = Entry::answer(response, provider);
@@ -82,16 +82,16 @@ impl Recorder {
         self.keep(if self.simulated { as_simulated(entry) } else { entry }).await
     }
 
-    /// A tool has answered. The results of one answer's calls are one message.
+    /// Records a tool's result. The results of one answer's calls are one message.
     pub(crate) fn result(&mut self, result: &ToolResult) {
         self.results.push(Block::ToolResult(result.clone()));
     }
 
-    /// The turn ends here, whole or not: keeps what had arrived of an answer that is not whole, and gives all messages of
-    /// the turn.
+    /// Ends the turn, complete or not: saves what had arrived of an incomplete answer, and returns all messages of the
+    /// turn.
     pub(crate) async fn end(mut self, partial: Option<Response>) -> Result<Vec<Stored>, Error> {
         match (self.recording.is_some(), partial) {
-            // Nothing had come: there is nothing to keep.
+            // Nothing had arrived, so there is nothing to keep.
             (true, Some(response)) if response.content.is_empty() => {
                 if let Some(recording) = self.recording.take() {
                     let point = Point::Before(recording.id());
@@ -143,7 +143,7 @@ impl Recorder {
     }
 }
 
-/// An answer of the simulator as it is kept: it names who was played, cost nothing, and is nobody's own.
+/// Prepares the simulator's answer for saving: it names the imitated provider, has no cost, and belongs to no provider.
 pub(crate) fn as_simulated(mut entry: Entry) -> Entry {
     entry.cost = None;
     if let Some(played) = entry.message.provider.replace(SIMULATOR.to_owned()) {
@@ -152,7 +152,7 @@ pub(crate) fn as_simulated(mut entry: Entry) -> Entry {
     entry
 }
 
-/// For the simulator itself: its own answers are again of whom it played, so that their sealed state comes back to it.
+/// Restores the imitated provider in the simulator's own answers, so that their sealed state is returned to it.
 pub(crate) fn for_simulator(thread: &[Stored]) -> Vec<Stored> {
     let mut thread = thread.to_vec();
     for stored in &mut thread {
@@ -163,7 +163,7 @@ pub(crate) fn for_simulator(thread: &[Stored]) -> Vec<Stored> {
     thread
 }
 
-/// The entry of a message whose pictures have these names, as far as they have any: a picture itself has no name.
+/// Adds the names of a message's pictures, if there are any, to its entry: a picture itself has no name.
 pub(crate) fn with_pictures(mut entry: Entry, names: Vec<String>) -> Entry {
     if !names.is_empty() {
         entry.metadata.insert(PICTURES.to_owned(), names.into());
@@ -171,29 +171,29 @@ pub(crate) fn with_pictures(mut entry: Entry, names: Vec<String>) -> Entry {
     entry
 }
 
-/// The names of the pictures of a message.
+/// Returns the names of a message's pictures.
 pub(crate) fn pictures(stored: &Stored) -> impl Iterator<Item = &str> {
     let names = stored.entry.metadata.get(PICTURES).and_then(Value::as_array);
     names.into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The entry of a question that was not answered, for this reason.
+/// Marks the entry of a question that was not answered, with the reason.
 pub(crate) fn unanswered(mut entry: Entry, why: &str) -> Entry {
     entry.metadata.insert(FAILED.to_owned(), why.into());
     entry
 }
 
-/// Why a question has no answer, if it failed and was not answered since: another question follows it, or nothing.
+/// Returns why a question has no answer, if it failed and either is the last message or is followed by a question.
 pub(crate) fn failure<'a>(stored: &'a Stored, next: Option<&Stored>) -> Option<&'a str> {
     let is_question = |stored: &Stored| stored.entry.message.role == Role::User;
     let why = stored.entry.metadata.get(FAILED)?.as_str()?;
     (is_question(stored) && next.is_none_or(is_question)).then_some(why)
 }
 
-/// A kept conversation as a model can be sent it: questions that failed are left out, but for the last one, which is what is
-/// asked; calls that were never answered get a result that says so, and what was
-/// cut off loses what a provider would refuse: thinking that may lack its seal, calls of the provider's own tools without a
-/// result, and empty messages.
+/// Turns a saved conversation into messages that can be sent to a model. Failed questions are left out, except for the
+/// last one, which is the one being asked. Calls that were never answered get a result that says so. Cut-off answers lose
+/// what a provider would reject: thinking that may lack its seal, calls of the provider's own tools without a result, and
+/// empty messages.
 pub(crate) fn sendable(thread: &[Stored]) -> Vec<Message> {
     let mut messages: Vec<Message> = Vec::with_capacity(thread.len());
     let mut open: Vec<String> = Vec::new();
@@ -232,7 +232,7 @@ pub(crate) fn sendable(thread: &[Stored]) -> Vec<Message> {
     messages
 }
 
-/// Answers the calls that nobody did.
+/// Adds results for unanswered calls.
 fn close(open: &mut Vec<String>, messages: &mut Vec<Message>) {
     if open.is_empty() {
         return;
@@ -240,7 +240,7 @@ fn close(open: &mut Vec<String>, messages: &mut Vec<Message>) {
     let results = open.drain(..).map(|id| Block::tool_error(id, "stopped by the user before it was done"));
     let results: Vec<Block> = results.collect();
     match messages.last_mut() {
-        // All results of one answer are one message.
+        // All results of one answer form one message.
         Some(last) if last.role == Role::Tool => last.content.extend(results),
         _ => messages.push(Message::new(Role::Tool, results)),
     }

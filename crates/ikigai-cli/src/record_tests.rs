@@ -140,7 +140,7 @@ async fn a_question_that_failed_is_marked_and_left_out_unless_it_is_asked_again(
     let thread = store.thread(id).await.unwrap();
     assert_eq!(failure(&thread[0], thread.get(1)), Some("overloaded"));
     assert_eq!(sendable(&thread), [Message::new(Role::User, "Hello?")]);
-    // In another branch it was answered.
+    // It was answered in another branch.
     let fork = store.fork(id, Point::After(thread[0].id), Details::default()).await.unwrap().id;
     store.append(fork, Message::new(Role::Assistant, "Hi!").into()).await.unwrap();
     let thread = store.thread(fork).await.unwrap();
@@ -158,7 +158,7 @@ async fn the_cost_of_an_answer_that_was_stopped_is_estimated() {
     let cut = answer(vec![Block::text("x".repeat(4000))], FinishReason::Stop);
     record(&mut recorder, &cut).await;
     let stored = recorder.end(Some(cut)).await.unwrap();
-    // 1,000 tokens at $3 a million and 1,000 at $15.
+    // 1,000 tokens at $3 per million and 1,000 at $15.
     assert_eq!(stored[0].entry.cost.map(|cost| cost.to_string()), Some("$0.018000".to_owned()));
     assert_eq!(stored[0].entry.state, State::Cut);
 }

@@ -1,7 +1,6 @@
-//! What lets its reader in, taken out of what is shown. Everything that prints an address, a header or the arguments of a
-//! program asks here.
+//! Removes credentials from what is shown. Everything that prints a URL, a header or a program's arguments uses it.
 
-/// What is shown in its place.
+/// The replacement for what is hidden.
 pub(crate) const HIDDEN: &str = "…";
 
 /// Parameters whose values may be shown.
@@ -22,16 +21,16 @@ const HEADERS: [&str; 12] = [
     "x-goog-api-client",
     "x-goog-user-project",
 ];
-/// Words in the name of an option that make its value a secret.
+/// Parts of an option's name that make its value a secret.
 const SECRETS: [&str; 8] = ["auth", "cookie", "credential", "key", "pass", "secret", "signature", "token"];
 
-/// An address without its user and password, and without the values of parameters that may be keys.
+/// Removes a URL's user name and password, and the values of parameters that may be keys.
 pub(crate) fn address(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
     let host_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, _) = rest.split_at_checked(host_end).unwrap_or((rest, ""));
     let port = authority.rsplit_once(':').map_or("", |(_, port)| port);
-    // A password with a slash in it ends the host too early; rather too much is hidden than too little.
+    // A password that contains a slash ends the host too early; hiding too much is better than too little.
     let is_cut = !port.chars().all(|c| c.is_ascii_digit());
     let user_end = if authority.contains('@') || is_cut { rest.rfind('@') } else { None };
     let rest = match user_end.and_then(|end| rest.get(end + 1..)) {
@@ -52,13 +51,13 @@ pub(crate) fn address(url: &str) -> String {
     shown
 }
 
-/// The value of a header, where its name says that it may be shown. `[key]` says already that something is hidden.
+/// Returns a header's value, if its name says that it may be shown. A value containing `[key]` is already redacted.
 pub(crate) fn header(name: &str, value: &str) -> String {
     let is_harmless = HEADERS.contains(&name.to_ascii_lowercase().as_str()) || value.contains("[key]");
     if is_harmless { value.to_owned() } else { HIDDEN.to_owned() }
 }
 
-/// The words of a command without the values of options that may be keys, and without what addresses hold.
+/// Returns a command without the values of options that may be keys, and without secrets in URLs.
 pub(crate) fn command(words: &[String]) -> Vec<String> {
     let names_a_secret = |name: &str| {
         let name = name.to_ascii_lowercase();

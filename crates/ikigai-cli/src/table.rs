@@ -1,14 +1,14 @@
-//! Plain tables: a heading, columns as wide as they need, and fewer of them where the terminal is narrow.
+//! Plain tables: a heading, columns as wide as needed, and fewer columns on a narrow terminal.
 
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::output::HEADING;
 use crate::screen::clean;
 
-/// Between two columns.
+/// The number of spaces between two columns.
 const GAP: usize = 2;
 
-/// Which side the values of a column lean to.
+/// How the values of a column are aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Left,
@@ -16,7 +16,7 @@ pub(crate) enum Side {
     Right,
 }
 
-/// A table to be printed.
+/// A table to print.
 #[derive(Debug)]
 pub(crate) struct Table {
     columns: Vec<(&'static str, Side)>,
@@ -24,18 +24,18 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table with these columns, the most important first: on a narrow terminal the last ones are left out.
+    /// Creates a table with these columns, the most important first: on a narrow terminal the last ones are left out.
     pub(crate) fn new(columns: impl Into<Vec<(&'static str, Side)>>) -> Self {
         Table { columns: columns.into(), rows: Vec::new() }
     }
 
-    /// Adds a row, one value for each column.
+    /// Adds a row with one value per column.
     pub(crate) fn row(&mut self, values: impl Into<Vec<String>>) {
         let values: Vec<String> = values.into();
         self.rows.push(values.iter().map(|value| clean(value).into_owned()).collect());
     }
 
-    /// The table as text, at most `width` columns wide where that is possible with one column at least.
+    /// Returns the table as text, at most `width` columns wide if at least one column fits.
     pub(crate) fn print(&self, width: Option<usize>) -> String {
         let widths = self.widths();
         let shown = fitting(&widths, width);
@@ -73,7 +73,7 @@ impl Table {
     }
 }
 
-/// How many columns fit.
+/// Returns how many columns fit.
 fn fitting(widths: &[usize], width: Option<usize>) -> usize {
     let Some(width) = width else { return widths.len() };
     let mut taken = 0;
@@ -84,7 +84,7 @@ fn fitting(widths: &[usize], width: Option<usize>) -> usize {
     fit.count().max(1)
 }
 
-/// A number with commas between the thousands.
+/// Formats a number with commas between the thousands.
 pub(crate) fn thousands(number: impl Into<i64>) -> String {
     let number = number.into();
     let digits = number.unsigned_abs().to_string();

@@ -1,6 +1,6 @@
-//! `ikigai trust`: whether the files that a folder brings along are followed.
+//! `ikigai trust`: whether the files in a folder are followed.
 //!
-//! A folder may come from anybody. Its `AGENTS.md`, `.ikigai.toml` and `.env` count only once the user has said so, for this folder and from then on.
+//! A folder may come from anyone. Its `AGENTS.md`, `.ikigai.toml` and `.env` are used only if the user trusts it.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -43,15 +43,15 @@ pub(crate) fn run(trust: &Trust, out: &mut Out) -> Result<(), Failure> {
     out.text(&if trust.remove { format!("{shown} is not trusted.\n") } else { format!("{shown} is trusted.\n") })
 }
 
-/// A client whose `.env` is that of the working folder, where that is trusted.
+/// Returns a builder for a client that uses the `.env` of the working folder if that is trusted.
 pub(crate) fn client() -> Result<ClientBuilder, Failure> {
     let environment = Environment::process().with_user_settings();
     let trusted = of(Path::new("."))?.trusted() == Some(true);
     Ok(ikigai::Client::builder().environment(if trusted { environment.with_dotenv(".env") } else { environment }))
 }
 
-/// The same for looking up keys. It sends nothing: to set HTTP up, with all certificates of the system, takes longer than
-/// everything else at the start.
+/// Returns a client that looks up keys and sends nothing: setting up HTTP, with all the system's certificates, takes
+/// longer than everything else at startup.
 pub(crate) fn lookup(registry: Registry) -> Result<Client, Failure> {
     Ok(client()?.registry(registry).transport(Unsent).build()?)
 }
@@ -67,8 +67,8 @@ impl Transport for Unsent {
     }
 }
 
-/// Asks on a terminal whether the working folder is trusted, where that matters and was not decided. What the folder brings
-/// along for models, where it is.
+/// Asks on a terminal whether the working folder is trusted, if that matters and was not decided before. Returns the
+/// folder's files for models if it is trusted.
 pub(crate) fn settle(out: &mut Out) -> Result<Option<Project>, Failure> {
     let mut permissions = of(Path::new("."))?;
     let names = waiting(&places::registry_and_problems(Places::find().as_ref()).0);
@@ -94,7 +94,7 @@ pub(crate) fn settle(out: &mut Out) -> Result<Option<Project>, Failure> {
     Ok(trusted.then_some(project))
 }
 
-/// What a trusted working folder brings along for models. If the user has not decided, one line says how to trust it: a
+/// Returns a trusted working folder's files for models. If the user has not decided, one line says how to trust it: a
 /// script is never asked. Nothing in an untrusted folder is read.
 pub(crate) fn followed(out: &mut Out) -> Result<Option<Project>, Failure> {
     let (here, permissions) = (Path::new("."), of(Path::new("."))?);
@@ -121,7 +121,7 @@ pub(crate) fn followed(out: &mut Out) -> Result<Option<Project>, Failure> {
     Ok(None)
 }
 
-/// What to do about a `.env` that would have a key and is not read; nothing where there is none.
+/// Returns what to do about a `.env` that contains a key but is not read; `None` if there is none.
 pub(crate) fn hint(registry: &Registry) -> Option<String> {
     let untrusted = of(Path::new(".")).is_ok_and(|permissions| permissions.trusted() != Some(true));
     let names = waiting(registry);
@@ -129,7 +129,7 @@ pub(crate) fn hint(registry: &Registry) -> Option<String> {
         .then(|| format!("The .env here sets {}; run `ikigai trust` to use it.", names.join(", ")))
 }
 
-/// The variables of ours that the `.env` of the working folder sets.
+/// Returns our variables that the `.env` of the working folder sets.
 fn waiting(registry: &Registry) -> Vec<String> {
     let Ok(Some(text)) = places::read(Path::new(".env")) else { return Vec::new() };
     let assigned = |name: &str| {

@@ -1,28 +1,28 @@
-//! What happens during a turn besides the answer itself, reported to what draws it.
+//! What happens during a turn besides the answer itself, reported to the code that draws it.
 
 use std::time::Duration;
 
 use ikigai::{Approval, Attempt, Callable, Error, Hook, Model, Money, Step, ToolCall, ToolResult};
 use tokio::sync::{mpsc, oneshot};
 
-/// So many requests may one turn with tools take.
+/// How many requests one turn with tools may take.
 const MOST_STEPS: u32 = 64;
 
 /// Something that happened during a turn.
 #[derive(Debug)]
 pub(crate) enum Note {
-    /// A try failed; the next one comes after the wait.
+    /// An attempt failed; the next one follows after the wait.
     Retry {
         /// What went wrong.
         attempt: Attempt,
-        /// How long until the next try.
+        /// How long until the next attempt.
         wait: Duration,
-        /// Which try failed.
+        /// The number of the failed attempt.
         made: u32,
-        /// How many there are.
+        /// The maximum number of attempts.
         most: u32,
     },
-    /// May this call be run? Dropping the question means no.
+    /// Asks whether this call may be run. Dropping the question means no.
     Approve(ToolCall, oneshot::Sender<Approval>),
     /// A tool has a result.
     Result(ToolCall, ToolResult),
@@ -30,12 +30,12 @@ pub(crate) enum Note {
     Step(Paid),
 }
 
-/// What a request took.
+/// What a request cost.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Paid {
     /// The provider that answered.
     pub(crate) provider: String,
-    /// What it cost, where prices are known.
+    /// The cost, if the prices are known.
     pub(crate) cost: Option<Money>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Paid {
 #[derive(Debug, Clone)]
 pub(crate) struct Watch(mpsc::UnboundedSender<Note>);
 
-/// Where notes arrive.
+/// The receiver of notes.
 pub(crate) type Notes = mpsc::UnboundedReceiver<Note>;
 
 impl Watch {
@@ -52,7 +52,7 @@ impl Watch {
         (Watch(sender), notes)
     }
 
-    /// The model with these tools, if any, asking here before each call.
+    /// Adds these tools, if any, to the model, and asks here before each call.
     pub(crate) fn with_tools(&self, model: Model, tools: Vec<Callable>) -> Model {
         if tools.is_empty() { model } else { self.approving(model.tools(tools)).max_steps(MOST_STEPS) }
     }
@@ -73,7 +73,7 @@ impl Watch {
     }
 
     fn send(&self, note: Note) {
-        // Nobody listens any more when the program is about to end.
+        // Nobody is listening any longer when the program is about to end.
         let _ = self.0.send(note);
     }
 }

@@ -1,5 +1,5 @@
-//! The rules of the house that a compiler does not know: who may depend on whom, what the core may not touch, that every
-//! dialect has the same rooms, and that no file grows past its one idea.
+//! Rules that the compiler does not check: which crate may depend on which, what the core must not use, that every
+//! dialect has the same files, and that no file gets too long.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests may")]
 
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use ikigai_core::Dialect;
 use pretty_assertions::assert_eq;
 
-/// Which of our crates each crate may use. Arrows point one way.
+/// The crates of this workspace that each crate may use. Dependencies point one way.
 const ALLOWED: [(&str, &[&str]); 7] = [
     ("ikigai-core", &[]),
     ("ikigai", &["ikigai-core"]),
@@ -20,7 +20,7 @@ const ALLOWED: [(&str, &[&str]); 7] = [
     ("ikigai-cli", &["ikigai-core", "ikigai", "ikigai-store", "ikigai-sim", "ikigai-gateway"]),
 ];
 
-/// Crates that wait, talk or listen. The core may not have them, not even through another crate.
+/// Crates that wait, use the network or do other I/O. The core must not have them, not even through another crate.
 const ASYNC_OR_IO: [&str; 20] = [
     "async-std",
     "async-trait",
@@ -44,10 +44,10 @@ const ASYNC_OR_IO: [&str; 20] = [
     "walkdir",
 ];
 
-/// Crates of browsers. The lock file lists what every platform would need, and there they bring async along.
+/// Browser crates. The lock file lists what every platform would need, and in browsers they bring async with them.
 const BROWSER: [&str; 3] = ["js-sys", "wasm-bindgen", "web-sys"];
 
-/// What the core's code may not name: the outside world, the clock, chance.
+/// What the core's code must not name: the outside world, the clock, randomness.
 const OUTSIDE: [&str; 10] = [
     "std::fs",
     "std::net",
@@ -61,11 +61,11 @@ const OUTSIDE: [&str; 10] = [
     "async fn",
 ];
 
-/// The rooms that every dialect has, each a file or a folder.
+/// The parts that every dialect has, each a file or a folder.
 const ROOMS: [&str; 9] =
     ["abilities", "wire", "content", "usage", "thinking", "error", "request", "response", "stream"];
 
-/// What a dialect that also serves clients has besides.
+/// What a dialect that also serves clients has in addition.
 const SERVER_ROOMS: [&str; 9] = [
     "watch",
     "request/decode",
@@ -78,12 +78,12 @@ const SERVER_ROOMS: [&str; 9] = [
     "stream/encode",
 ];
 
-/// The most lines of a file of the core, and of any other. Tests may be longer than what they test.
+/// The maximum number of lines in a file of the core, and in any other. Tests may be longer.
 const LONGEST_OF_CORE: usize = 400;
 const LONGEST_FILE: usize = 500;
 const LONGEST_TEST: usize = 700;
 
-/// What becomes of a wish that a model or a provider does not take. Only `fit` and `thinking` decide about that.
+/// The loss codes for settings that a model or provider does not accept. Only `fit` and `thinking` decide about those.
 const DECISIONS: [&str; 4] = ["RefusedByModel", "RefusedByProvider", "Discouraged", "OutOfRange"];
 
 #[test]
@@ -93,7 +93,7 @@ fn crates_depend_only_as_the_design_says() {
     let mut wrong = Vec::new();
     for folder in folders(&root().join("crates")) {
         let manifest = manifest(&folder.join("Cargo.toml"));
-        // The folder's name, which is also the one that the others use.
+        // The folder's name, which other crates also use.
         let name = folder.file_name().unwrap().to_str().unwrap();
         let Some(allowed) = allowed.get(name) else {
             wrong.push(format!("{name} is new: say in this test which of our crates it may use"));
@@ -116,13 +116,13 @@ fn the_core_has_no_async_and_no_io_in_its_tree() {
         .iter()
         .map(|package| {
             let listed = package.get("dependencies").and_then(toml::Value::as_array).into_iter().flatten();
-            // "name", or "name version" where there are several.
+            // "name", or "name version" if there are several.
             let names = listed.filter_map(|name| name.as_str()?.split(' ').next());
             (package["name"].as_str().unwrap(), names.collect())
         })
         .collect();
     let core = manifest(&root().join("crates/ikigai-core/Cargo.toml"));
-    // The lock file lists what tests need as well, so the walk begins at the manifest.
+    // The lock file also lists what tests need, so the walk begins at the manifest.
     let mut open: Vec<(String, String)> =
         dependencies(&core).into_iter().map(|name| (name.clone(), format!("ikigai-core -> {name}"))).collect();
     let mut seen = BTreeSet::new();
@@ -246,7 +246,7 @@ fn longest(file: &Path) -> usize {
     }
 }
 
-/// Does the code name this module: after or before `::`, or in a `use`?
+/// Whether the code names this module: after or before `::`, or in a `use`.
 fn names_module(code: &str, module: &str) -> bool {
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
     code.match_indices(module).any(|(at, _)| {
@@ -270,7 +270,7 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap().to_str().unwrap().to_owned()
 }
 
-/// The folders of the dialects. What two dialects share lies beside them.
+/// Returns the folders of the dialects. What several dialects share is next to them.
 fn dialects() -> Vec<PathBuf> {
     Dialect::PROVIDERS.into_iter().map(folder_of).collect()
 }
@@ -286,7 +286,7 @@ fn folders(of: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// All `.rs` files below a folder.
+/// Returns all `.rs` files below a folder.
 fn sources(below: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut open = vec![below.to_owned()];
@@ -308,7 +308,7 @@ fn manifest(path: &Path) -> toml::Table {
     std::fs::read_to_string(path).unwrap().parse().unwrap()
 }
 
-/// What a crate needs to be built: not what its tests need.
+/// Returns what a crate needs to be built, without what only its tests need.
 fn dependencies(manifest: &toml::Table) -> Vec<String> {
     let targets = manifest.get("target").and_then(toml::Value::as_table);
     let tables = targets.into_iter().flat_map(toml::Table::values).filter_map(toml::Value::as_table);
@@ -325,7 +325,7 @@ fn code(file: &Path) -> String {
     strip(&std::fs::read_to_string(file).unwrap())
 }
 
-/// The code that ends up in a program: tests may read files.
+/// Returns the code that ends up in a program, because tests may read files.
 fn code_without_tests(file: &Path) -> String {
     if is_test(file) {
         return String::new();
@@ -334,14 +334,14 @@ fn code_without_tests(file: &Path) -> String {
     code.split("#[cfg(test)]").next().unwrap_or_default().to_owned()
 }
 
-/// Is this a file that only tests use?
+/// Whether only tests use this file.
 fn is_test(file: &Path) -> bool {
     let place = shown(file);
     let in_folder = ["/tests/", "_tests/", "/testing/", "/benches/"].iter().any(|folder| place.contains(folder));
     in_folder || ["tests.rs", "testing.rs"].iter().any(|end| place.ends_with(end))
 }
 
-/// Rust code without its comments, texts and character literals.
+/// Removes comments, strings and character literals from Rust code.
 fn strip(code: &str) -> String {
     let mut kept = String::with_capacity(code.len());
     let mut rest = code;
@@ -365,7 +365,7 @@ fn strip(code: &str) -> String {
     kept
 }
 
-/// The length of a raw text that begins here.
+/// Returns the length of a raw string that begins here.
 fn raw_text(code: &str) -> Option<usize> {
     let hashes = code.strip_prefix('r')?.chars().take_while(|character| *character == '#').count();
     let body = code[1 + hashes..].strip_prefix('"')?;
@@ -373,7 +373,7 @@ fn raw_text(code: &str) -> Option<usize> {
     Some(code.len() - body.len() + body.find(&end).map_or(body.len(), |at| at + end.len()))
 }
 
-/// The length of a quoted literal that begins here.
+/// Returns the length of a quoted literal that begins here.
 fn quoted(code: &str, mark: char) -> usize {
     let mut escaped = false;
     for (at, character) in code.char_indices().skip(1) {
@@ -387,7 +387,7 @@ fn quoted(code: &str, mark: char) -> usize {
     code.len()
 }
 
-/// A character literal, not a lifetime.
+/// Whether this is a character literal and not a lifetime.
 fn is_character(code: &str) -> bool {
     let mut characters = code.chars().skip(1);
     match characters.next() {

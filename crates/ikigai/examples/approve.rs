@@ -1,4 +1,4 @@
-//! A person is asked before a tool is run.
+//! Asks a person before a tool is run.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]
 

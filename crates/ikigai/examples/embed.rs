@@ -1,4 +1,4 @@
-//! Texts as vectors, and which of them are close.
+//! Turns strings into vectors, and checks which of them are close.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]
 

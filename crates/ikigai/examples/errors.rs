@@ -1,4 +1,4 @@
-//! What went wrong, and what to do about it.
+//! What can go wrong, and what to do about it.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]
 

@@ -1,4 +1,4 @@
-//! What a client does, seen from outside: for logs and budgets.
+//! Observes what a client does, for logs and budgets.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]
 

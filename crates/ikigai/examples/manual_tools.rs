@@ -1,4 +1,4 @@
-//! Tools without the loop: calls come back, and we give the results.
+//! Tools without the loop: calls are returned, and the program supplies the results.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]
 

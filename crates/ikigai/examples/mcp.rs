@@ -1,4 +1,4 @@
-//! A model uses the tools of an MCP server, a program or one at an address:
+//! A model uses the tools of an MCP server, either a program or a URL:
 //! `cargo run -p ikigai-ai --features mcp --example mcp -- PROGRAM [ARGUMENT…]`, or `-- https://example.org/mcp`
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]

@@ -1,4 +1,4 @@
-//! A value while it is written, for a page that fills up.
+//! A value while it is being written, for a page that fills in as it arrives.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]
 

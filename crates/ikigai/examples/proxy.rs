@@ -1,6 +1,6 @@
 //! A proxy in one dialect: `cargo run -p ikigai-ai --example proxy -- [MODEL]`, and point a client at the address it prints.
 //!
-//! Bytes pass through as they are, streams as they come, and a client that leaves takes its request with it.
+//! Bytes pass through unchanged, streams as they arrive, and a client that disconnects cancels its request.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]
 
@@ -25,7 +25,7 @@ async fn pass(upstream: Upstream, request: Request<Incoming>) -> Result<Response
     Ok(response)
 }
 
-/// The provider's own words where it said any: the client speaks its dialect.
+/// Returns the provider's own response, if there is one: the client speaks its dialect.
 fn failed(error: &Error) -> (StatusCode, hyper::HeaderMap, Body) {
     match error.response() {
         Some(failed) => (failed.status, failed.headers.clone(), Body::whole(failed.body.clone())),

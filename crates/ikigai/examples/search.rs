@@ -1,4 +1,4 @@
-//! The provider searches the web by itself, and the answer says what it rests on.
+//! The provider searches the web, and the answer cites its sources.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]
 

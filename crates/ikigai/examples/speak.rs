@@ -1,4 +1,4 @@
-//! A text read aloud, and written down again.
+//! Turns text into speech, and the speech back into text.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]
 

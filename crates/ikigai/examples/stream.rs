@@ -1,4 +1,4 @@
-//! An answer as it is written, then what it took.
+//! An answer as it is being written, then its usage and cost.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]
 

@@ -1,4 +1,4 @@
-//! A model uses a function of ours. Name and description come from the type of its arguments.
+//! A model uses a Rust function. The tool's name and description come from the type of its arguments.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]
 

@@ -1,7 +1,7 @@
-//! A web server that streams its answers, as server-sent events: `cargo run -p ikigai-ai --example web`, then
-//! `curl -N -d 'Why is the sky blue?' ADDRESS` as often as you like. It is one conversation.
+//! A web server that streams answers as server-sent events: `cargo run -p ikigai-ai --example web`, then
+//! `curl -N -d 'Why is the sky blue?' ADDRESS` as often as you like. All requests share one conversation.
 //!
-//! The stream holds the conversation until it is read or the browser leaves; what had arrived by then stays in it.
+//! A stream locks the conversation until it is read or the browser disconnects; what had arrived by then is kept in it.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]
 

@@ -24,37 +24,37 @@ pub struct Step {
 }
 
 impl Step {
-    /// Adds what the provider went on with after a pause.
+    /// Adds the provider's continuation after a pause.
     pub(crate) fn extend(&mut self, later: Step) {
         let Step { mut response, cost, model, request_id, limits } = later;
-        // The same request lost the same again.
+        // The same request had the same losses again.
         response.warnings.retain(|warning| !self.response.warnings.contains(warning));
         self.response.append(response);
         self.cost = self.cost.zip(cost).map(|(earlier, cost)| earlier + cost);
         (self.model, self.request_id, self.limits) = (model, request_id, limits);
     }
 
-    /// The answer.
+    /// Returns the answer.
     pub fn response(&self) -> &Response {
         &self.response
     }
 
-    /// The cost; `None` if the model's prices are unknown.
+    /// Returns the cost, or `None` if the model's prices are unknown.
     pub fn cost(&self) -> Option<Cost> {
         self.cost
     }
 
-    /// The model that was asked.
+    /// Returns the model that was asked.
     pub fn model(&self) -> &ModelName {
         &self.model
     }
 
-    /// The provider's id of the request, to quote to its support.
+    /// Returns the provider's id of the request, to quote to its support.
     pub fn request_id(&self) -> Option<&str> {
         self.request_id.as_deref()
     }
 
-    /// What the provider said about its rate limits.
+    /// Returns what the provider reported about its rate limits.
     pub fn limits(&self) -> &RateLimits {
         &self.limits
     }
@@ -77,7 +77,7 @@ impl Answer {
         Answer { earlier, last, messages, attempts }
     }
 
-    /// This answer with the one that it mends before it: both were paid for.
+    /// Returns this answer preceded by the one it corrects: both were paid for.
     pub(crate) fn after(self, mended: Answer) -> Self {
         let Answer { earlier, last, messages, attempts } = mended;
         Answer {
@@ -88,12 +88,12 @@ impl Answer {
         }
     }
 
-    /// All text of the answer, concatenated.
+    /// Returns all text of the answer, concatenated.
     pub fn text(&self) -> String {
         self.last.response.text()
     }
 
-    /// All visible thinking in the answer, concatenated.
+    /// Returns all visible thinking in the answer, concatenated.
     pub fn thinking(&self) -> String {
         self.last.response.thinking()
     }
@@ -101,22 +101,22 @@ impl Answer {
     /// Parses the text as JSON.
     ///
     /// # Errors
-    /// If the text is not JSON.
+    /// Returns an error if the text is not JSON.
     pub fn object(&self) -> Result<Value, serde_json::Error> {
         self.last.response.object()
     }
 
-    /// The answer as blocks.
+    /// Returns the blocks of the answer.
     pub fn content(&self) -> &[Block] {
         &self.last.response.content
     }
 
-    /// The tool calls that are waiting for results.
+    /// Returns the tool calls that are waiting for results.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.last.response.tool_calls()
     }
 
-    /// The citations in the answer, each with the passage of the text that it supports.
+    /// Returns the citations in the answer, each with the passage of the text that it supports.
     ///
     /// ```
     /// # fn f(answer: ikigai::Answer) {
@@ -129,8 +129,8 @@ impl Answer {
         self.last.response.citations()
     }
 
-    /// All sources of the answer, without duplicates: those it cites, and those that the provider's tools found in all
-    /// steps.
+    /// Returns all sources of the answer, without duplicates: those it cites, and those that the provider's tools found
+    /// in any step.
     pub fn sources(&self) -> Vec<FoundSource> {
         let mut seen = HashSet::new();
         let steps = std::iter::once(&self.last).chain(&self.earlier);
@@ -139,69 +139,69 @@ impl Answer {
         sources
     }
 
-    /// Why the answer ended. `Length` means that it was cut off.
+    /// Returns why the answer ended. `Length` means that it was cut off.
     pub fn finish_reason(&self) -> FinishReason {
         self.last.response.finish_reason
     }
 
-    /// The tokens of all steps; `None` if the provider did not report them.
+    /// Returns the tokens of all steps, or `None` if the provider did not report them.
     pub fn usage(&self) -> Option<Usage> {
         let mut all = self.steps().filter_map(|step| step.response.usage.as_ref());
         let first = all.next()?.clone();
         Some(all.fold(first, |sum, usage| sum.and(usage)))
     }
 
-    /// The cost of all steps; `None` if the model's prices are unknown.
+    /// Returns the cost of all steps, or `None` if the model's prices are unknown.
     pub fn cost(&self) -> Option<Cost> {
         self.steps().map(Step::cost).sum()
     }
 
-    /// The model that was asked: the first one, or the fallback that answered.
+    /// Returns the model that was asked: the first one, or the fallback that answered.
     pub fn model(&self) -> &ModelName {
         &self.last.model
     }
 
-    /// The provider that answered, by its id.
+    /// Returns the id of the provider that answered.
     pub fn provider(&self) -> &str {
         &self.last.model.provider
     }
 
-    /// The provider's id of the request, to quote to its support.
+    /// Returns the provider's id of the request, to quote to its support.
     pub fn request_id(&self) -> Option<&str> {
         self.last.request_id()
     }
 
-    /// What the provider said about its rate limits.
+    /// Returns what the provider reported about its rate limits.
     pub fn limits(&self) -> &RateLimits {
         &self.last.limits
     }
 
-    /// What was left out or changed on the way to the provider, and anything else worth knowing, from all steps.
+    /// Returns what was left out or changed on the way to the provider, and any other warnings, from all steps.
     pub fn warnings(&self) -> impl Iterator<Item = &Loss> {
         self.steps().flat_map(|step| &step.response.warnings)
     }
 
-    /// Every request and its answer, oldest first.
+    /// Returns every request and its answer, oldest first.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         self.earlier.iter().chain(std::iter::once(&self.last))
     }
 
-    /// The messages that this turn adds to the conversation: answers and tool results.
+    /// Returns the messages that this turn adds to the conversation: answers and tool results.
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }
 
-    /// The failed attempts before this answer.
+    /// Returns the failed attempts before this answer.
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts
     }
 
-    /// The complete last response.
+    /// Returns the complete last response.
     pub fn response(&self) -> &Response {
         &self.last.response
     }
 
-    /// The complete last response.
+    /// Returns the complete last response, consuming the answer.
     pub fn into_response(self) -> Response {
         self.last.response
     }

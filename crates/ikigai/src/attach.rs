@@ -6,10 +6,10 @@ use ikigai_core::{Block, Message, Source};
 
 use crate::error::{Error, Reason};
 
-/// The largest file that is attached: providers take no more in one request.
+/// The largest file that can be attached; providers accept no more in one request.
 const LARGEST: u64 = 100 << 20;
 
-/// Attaches files to a message: pictures, sounds, texts, documents. Their type is detected from the bytes, or else from
+/// Attaches files to a message: pictures, audio, text, documents. Their type is detected from the bytes, or else from
 /// the name.
 ///
 /// ```
@@ -24,21 +24,21 @@ const LARGEST: u64 = 100 << 20;
 /// # }
 /// ```
 pub trait Attach: Sized {
-    /// Adds a file of this machine, which is read here and now, on a thread where reading may take its time.
+    /// Adds a local file. It is read immediately, on a thread where blocking is allowed.
     ///
-    /// Nothing else than a path is understood, but any path is: do not pass on what a stranger typed.
+    /// The argument is always a path, and any path is accepted: do not pass on input from people you do not trust.
     ///
     /// # Errors
-    /// If the file cannot be read, is empty, or is larger than 100 MB; and outside a tokio runtime.
+    /// Returns an error if the file cannot be read, is empty or is larger than 100 MB, or if there is no tokio runtime.
     fn attach_file(self, path: impl Into<PathBuf>) -> impl Future<Output = Result<Self, Error>> + Send;
 
-    /// Adds what is at an address, for the provider to fetch. Nothing is fetched here.
+    /// Adds a URL for the provider to fetch. Nothing is fetched here.
     fn attach_url(self, url: impl Into<String>) -> Self;
 
-    /// Adds bytes that are here already, under a name.
+    /// Adds bytes under a name.
     ///
     /// # Errors
-    /// If there are none, or more than 100 MB.
+    /// Returns an error if there are no bytes, or more than 100 MB.
     fn attach_bytes(self, name: impl Into<String>, bytes: impl AsRef<[u8]>) -> Result<Self, Error>;
 }
 
@@ -76,7 +76,7 @@ fn read(file: &Path) -> Result<Block, String> {
     Ok(Block::file(&bytes, &name))
 }
 
-/// May a file of this length be attached?
+/// Checks that a file of this length may be attached.
 fn check(length: u64) -> Result<(), String> {
     match length {
         0 => Err("it is empty".to_owned()),
@@ -85,11 +85,11 @@ fn check(length: u64) -> Result<(), String> {
     }
 }
 
-/// What stands at an address, as far as its name tells; a picture when it does not.
+/// Returns a block for a URL, of the kind that its file name suggests; a picture if it suggests none.
 fn address(url: &str) -> Block {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     let name = path.rsplit('/').next().unwrap_or(path);
-    // An empty file of that name: only its name decides.
+    // An empty file: only its name decides.
     let guess = Block::file(b"", name);
     let media_type = match &guess {
         Block::Image(image) => image.source.media_type().map(str::to_owned),
@@ -97,7 +97,7 @@ fn address(url: &str) -> Block {
         Block::Audio(audio) => audio.source.media_type().map(str::to_owned),
         _ => None,
     };
-    // A name without an ending is taken for text; an address without one mostly is a picture.
+    // A file name without an extension is taken for text, but a URL without one is usually a picture.
     let known = name.contains('.');
     let source = Source::Url { url: url.to_owned(), media_type: media_type.filter(|_| known) };
     match guess {

@@ -14,20 +14,20 @@ use crate::settings::Settings;
 use crate::transport::{Body, Patience, TransportError, too_late};
 use crate::upstream::{Exchange, Head, Upstream, Wanted, header_map};
 
-/// How many events may come before one that says something: a stream that only ever begins has no end.
+/// The maximum number of events before the first with content, because a stream might never get to any.
 const MOST_BEFORE_WORDS: usize = 10_000;
 
-/// A request that is encoded and addressed.
+/// An encoded and addressed request.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) upstream: Upstream,
     pub(crate) losses: Vec<Loss>,
-    /// The tools' own names, for those that were respelled.
+    /// The original names of tools that were respelled.
     names: ToolNames,
     pub(crate) request: http::Request<Bytes>,
 }
 
-/// What is made of the answer to a request. A type for each, so that a program that never streams has no code for it.
+/// What an answer is read as. There is a type for each, so that programs that never stream contain no code for it.
 pub(crate) trait Opened: Sized + Send {
     /// What the request has to ask for.
     const WANTED: Wanted;
@@ -35,32 +35,32 @@ pub(crate) trait Opened: Sized + Send {
     fn read(prepared: &Prepared, exchange: Exchange) -> impl Future<Output = Result<Self, Error>> + Send;
 }
 
-/// A whole answer.
+/// A complete answer.
 pub(crate) struct Whole {
     pub(crate) response: Response,
     pub(crate) head: Head,
 }
 
-/// An answer that is being written.
+/// An answer that is still being written.
 pub(crate) struct Live {
     pub(crate) head: Head,
     body: Body,
     decoder: StreamDecoder,
-    /// The model to name when the answer names none.
+    /// The model to report if the answer names none.
     model: String,
-    /// The tools' own names, for those that were respelled.
+    /// The original names of tools that were respelled.
     names: ToolNames,
-    /// Events that are there already, the next one last.
+    /// Decoded events that are waiting to be read, the next one last.
     pub(crate) ready: Vec<Event>,
-    /// How long the next event may take. Bytes that bring none do not count.
+    /// How long the next event may take. Bytes that complete no event do not count.
     patience: Patience,
     between_events: Duration,
-    /// Any event has come.
+    /// Whether any event has arrived.
     has_begun: bool,
 }
 
 impl Client {
-    /// Encodes a request for a model, and finds out where it goes. The request's model, thinking and stream are set.
+    /// Encodes a request for a model and resolves its destination. Its model, thinking and stream must be set.
     pub(crate) fn prepare(&self, name: &ModelName, request: &Request, settings: &Settings) -> Result<Prepared, Error> {
         let upstream = Upstream::find(self, name, settings)?;
         let encoded = upstream.codec().encode_request(request, &upstream.route())?;
@@ -73,7 +73,7 @@ impl Client {
 }
 
 impl Prepared {
-    /// Sends the request, again where that is worth it. Every try that fails is added to `attempts`.
+    /// Sends the request, and retries where that may help. Every failed attempt is added to `attempts`.
     pub(crate) async fn open<O: Opened>(&self, attempts: &mut Vec<Attempt>) -> Result<O, Error> {
         self.upstream.attempt(&self.request, O::WANTED, attempts, |exchange| O::read(self, exchange)).await
     }
@@ -98,7 +98,8 @@ impl Opened for Box<Whole> {
 impl Opened for Box<Live> {
     const WANTED: Wanted = Wanted::Stream;
 
-    /// Reads a stream up to its first words. What fails before them has reached nobody, and another model can be asked.
+    /// Reads a stream up to its first content. If it fails before, nobody has seen any of it, so another model can be
+    /// asked.
     async fn read(prepared: &Prepared, exchange: Exchange) -> Result<Self, Error> {
         let (head, body) = exchange.into_parts();
         let decoder = prepared.upstream.codec().stream_decoder();
@@ -139,13 +140,13 @@ impl Opened for Box<Live> {
 }
 
 impl Live {
-    /// The next bytes, when they are there.
+    /// Returns the next bytes when they are available.
     pub(crate) fn poll_bytes(
         &mut self,
         cx: &mut std::task::Context<'_>,
     ) -> Poll<Option<Result<Bytes, TransportError>>> {
         self.patience.resume();
-        // Before the bytes: comments and pings are bytes as well, and may come for ever.
+        // Checked before the bytes: comments and pings are bytes too, and may continue forever.
         if !self.patience.is_over() {
             let next = self.body.poll_next(cx);
             if next.is_ready() {
@@ -158,7 +159,7 @@ impl Live {
         Poll::Ready(Some(Err(too_late(what, self.patience.limit()))))
     }
 
-    /// The events in some bytes.
+    /// Decodes the events in some bytes.
     pub(crate) fn decode(&mut self, bytes: &[u8], events: &mut Vec<Event>) {
         let before = events.len();
         self.decoder.feed(bytes, events);
@@ -169,14 +170,14 @@ impl Live {
         self.name(events, before);
     }
 
-    /// The events that are owed when the bytes are over.
+    /// Adds the events that are due at the end of the bytes.
     pub(crate) fn end(&mut self, events: &mut Vec<Event>) {
         let before = events.len();
         self.decoder.end(events);
         self.name(events, before);
     }
 
-    /// An answer that names no model carries the one that was asked for, and calls have the names that the caller knows.
+    /// Restores the tools' original names, and fills in the requested model if the answer names none.
     fn name(&self, events: &mut [Event], from: usize) {
         for event in events.iter_mut().skip(from) {
             self.names.restore_event(event);
@@ -188,13 +189,13 @@ impl Live {
         }
     }
 
-    /// The head and what is left of the body.
+    /// Returns the head and the rest of the body.
     pub(crate) fn into_parts(self) -> (Head, Body) {
         (self.head, self.body)
     }
 }
 
-/// Is there something in the event that a caller would miss?
+/// Whether the event contains something that a caller would miss.
 fn says_something(event: &Event) -> bool {
     match event {
         Event::Start { .. } | Event::Usage { .. } | Event::Other { .. } => false,
@@ -207,7 +208,7 @@ fn says_something(event: &Event) -> bool {
         | Event::BlockDone { .. }
         | Event::Done { .. }
         | Event::Error { .. } => true,
-        // A kind of event that is newer than this list is better shown than dropped.
+        // An event of a newer kind is better shown than dropped.
         _ => true,
     }
 }

@@ -38,17 +38,17 @@ impl Chat {
         Chat { model, history: Vec::new(), cost: Some(Money::ZERO) }
     }
 
-    /// Puts these messages before the conversation, to continue one that was saved.
+    /// Puts these messages before the conversation, to continue a saved one.
     #[must_use]
     pub fn with_history(mut self, messages: impl IntoIterator<Item = Message>) -> Self {
         self.history.extend(messages);
         self
     }
 
-    /// Sends a message, and waits for the complete answer.
+    /// Sends a message and waits for the complete answer.
     ///
     /// # Errors
-    /// If there is no answer. The conversation is then as it was before, except for tools that have already run: their
+    /// Returns an error if there is no answer. The conversation is then unchanged, unless tools have already run: their
     /// calls and results stay, and the next turn continues from there.
     pub async fn say(&mut self, message: impl Into<Prompt>) -> Result<Answer, Error> {
         let said = message.into();
@@ -67,11 +67,11 @@ impl Chat {
         }
     }
 
-    /// Sends a message, and streams the answer. The answer joins the conversation when it is finished; if the stream is
-    /// dropped or breaks off before, the part that had arrived does.
+    /// Sends a message and streams the answer. The answer joins the conversation when it is finished; if the stream is
+    /// dropped or interrupted, the part that has arrived does.
     ///
     /// # Errors
-    /// If no answer begins.
+    /// Returns an error if the answer does not start.
     pub async fn stream(&mut self, message: impl Into<Prompt>) -> Result<ChatStream<&mut Chat>, Error> {
         ChatStream::open(self, message).await
     }
@@ -79,29 +79,29 @@ impl Chat {
     /// Continues with another model: `[provider:]model[/level]`. The history and all settings stay.
     ///
     /// # Errors
-    /// If no model has this name; the model is not switched then.
+    /// Returns an error if no model has this name; the current model is then kept.
     pub fn switch(&mut self, name: &str) -> Result<&mut Self, Error> {
         self.model = self.model.with_model(name)?;
         Ok(self)
     }
 
-    /// Continues with another model, or the same one with other settings.
+    /// Continues with another model, or with the same one and other settings.
     pub fn set_model(&mut self, model: Model) -> &mut Self {
         self.model = model;
         self
     }
 
-    /// The model that answers next.
+    /// Returns the model that answers next.
     pub fn model(&self) -> &Model {
         &self.model
     }
 
-    /// The messages so far, oldest first.
+    /// Returns the messages so far, oldest first.
     pub fn history(&self) -> &[Message] {
         &self.history
     }
 
-    /// The cost of the conversation so far; `None` if the prices of a model in it are unknown.
+    /// Returns the cost of the conversation so far, or `None` if the prices of a model in it are unknown.
     pub fn cost(&self) -> Option<Money> {
         self.cost
     }
@@ -122,9 +122,9 @@ impl Chat {
 
 /// A streamed answer in a [`Chat`], which is also a [`futures` stream](futures_util::Stream) of its events.
 ///
-/// [`Chat::stream`] borrows the conversation. If the stream has to outlive that borrow, as the body of a web server's
-/// response does, use [`open`](ChatStream::open), which takes anything that gives access to the conversation: the guard
-/// of a mutex, or a box.
+/// [`Chat::stream`] borrows the conversation. If the stream has to outlive that borrow, for example as the body of a
+/// web server's response, use [`open`](ChatStream::open), which accepts anything that gives access to the conversation:
+/// the guard of a mutex, or a box.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -150,7 +150,7 @@ impl<C: DerefMut<Target = Chat>> ChatStream<C> {
     /// Sends a message in a conversation that is owned rather than borrowed; otherwise like [`Chat::stream`].
     ///
     /// # Errors
-    /// If no answer begins.
+    /// Returns an error if the answer does not start.
     pub async fn open(chat: C, message: impl Into<Prompt>) -> Result<Self, Error> {
         let said = message.into();
         let stream = chat.model.stream(chat.prompt(&said)).await?;
@@ -160,7 +160,7 @@ impl<C: DerefMut<Target = Chat>> ChatStream<C> {
     /// Returns the next piece of the text, like [`AnswerStream::text`].
     ///
     /// # Errors
-    /// If the answer breaks off.
+    /// Returns an error if the answer is interrupted.
     pub async fn text(&mut self) -> Result<Option<String>, Error> {
         while let Some(event) = self.next_event().await? {
             if let Event::TextDelta { text, .. } = event {
@@ -173,7 +173,7 @@ impl<C: DerefMut<Target = Chat>> ChatStream<C> {
     /// Returns the next event, like [`AnswerStream::next_event`].
     ///
     /// # Errors
-    /// If the answer breaks off.
+    /// Returns an error if the answer is interrupted.
     pub async fn next_event(&mut self) -> Result<Option<Event>, Error> {
         std::future::poll_fn(|cx| self.poll_event(cx)).await.transpose()
     }
@@ -188,12 +188,12 @@ impl<C: DerefMut<Target = Chat>> ChatStream<C> {
         }
     }
 
-    /// Reads the rest of the answer, and returns all of it.
+    /// Reads the rest of the answer and returns all of it.
     ///
     /// # Errors
-    /// If the answer breaks off, or did before.
+    /// Returns an error if the answer is interrupted, or was interrupted before.
     pub async fn finish(mut self) -> Result<Answer, Error> {
-        // Still held here while it is read: whoever gives up waiting keeps what had arrived.
+        // Kept in `self` while it is being read: if the caller stops waiting, the part that has arrived is kept.
         while self.next_event().await?.is_some() {}
         let finished = || Error::new(ikigai_core::Error::protocol("the stream has already finished"));
         self.outcome.take().unwrap_or_else(|| Err(finished()))
@@ -208,7 +208,7 @@ impl<C: DerefMut<Target = Chat>> ChatStream<C> {
         Poll::Ready(next)
     }
 
-    /// The answer has been read: it joins the conversation.
+    /// Adds the answer to the conversation once it has been read.
     fn settle(&mut self) {
         let (Some(stream), Some(said)) = (self.stream.take(), self.said.take()) else { return };
         let outcome = stream.settle();
@@ -222,7 +222,7 @@ impl<C: DerefMut<Target = Chat>> ChatStream<C> {
         self.outcome = Some(outcome);
     }
 
-    /// Keeps what had arrived of an answer that was cut off.
+    /// Keeps the part of a cut-off answer that has arrived.
     fn keep(&mut self, said: Prompt, mut messages: Vec<Message>, partial: Option<Response>) {
         let provider = self.chat.model.name().provider.clone();
         messages.extend(partial.and_then(|partial| cut(partial, provider)));
@@ -249,8 +249,8 @@ impl<C: DerefMut<Target = Chat>> Drop for ChatStream<C> {
     }
 }
 
-/// An answer that was cut off, as a message that the conversation can go on from: calls that nobody will answer and
-/// thinking that may lack its seal are left out. `None` if nothing is left.
+/// Turns a cut-off answer into a message that the conversation can continue from, without calls that will get no result
+/// and thinking that may lack its seal. `None` if nothing is left.
 fn cut(mut partial: Response, provider: String) -> Option<Message> {
     partial.content.retain(|block| match block {
         Block::Text(text) => !text.text.trim().is_empty(),

@@ -1,4 +1,4 @@
-//! Conversations: what is kept, and what is sent on.
+//! Conversations: what is kept, and what is sent next.
 
 use ikigai_core::{Block, Dialect, ErrorKind, Event, Level, Part, Response, Role, ThinkingBlock, user};
 use pretty_assertions::assert_eq;
@@ -120,7 +120,7 @@ async fn a_stream_that_holds_the_conversation_goes_anywhere_and_keeps_it() {
     ]);
     let chat = scripted.client().model(CLAUDE).unwrap().chat();
     let chat = std::sync::Arc::new(tokio::sync::Mutex::new(chat));
-    // Into another task, as the body of a web server's answer goes.
+    // In another task, like the body of a web server's response.
     let stream = crate::ChatStream::open(chat.clone().lock_owned().await, "Hi").await.unwrap();
     let events: Vec<Event> = tokio::spawn(stream.try_collect()).await.unwrap().unwrap();
     assert!(matches!(events.last(), Some(Event::Done { .. })), "{events:?}");
@@ -136,7 +136,7 @@ async fn a_stream_that_holds_the_conversation_goes_anywhere_and_keeps_it() {
     assert!(chat.cost().unwrap() > ikigai_core::catalog::Money::ZERO);
 }
 
-/// The pieces of an answer up to and with its text.
+/// Returns the pieces of an answer up to and including its text.
 fn half(response: &Response, text: &str) -> Vec<Piece> {
     let frames = frames(Dialect::Anthropic, response);
     let found = |frame: &bytes::Bytes| String::from_utf8_lossy(frame).contains(text);

@@ -1,4 +1,4 @@
-//! The client, which all models of a program share.
+//! The client that all models of a program share.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::time::{Clock, SystemClock};
 use crate::transport::{Timeouts, Transport};
 use crate::upstream::Retry;
 
-/// A client, which all models of a program share: connections, keys, the tables of providers and models.
+/// A client that all models of a program share: connections, keys, the tables of providers and models.
 ///
 /// Cheap to clone; clones are the same client. Most programs do not need to create one: [`ask`](crate::ask) and
 /// [`model`](crate::model) share one.
@@ -53,7 +53,7 @@ struct Shared {
     retry: Retry,
     hooks: Hooks,
     content_in_traces: bool,
-    /// Hosts that a key goes to in the clear.
+    /// Hosts to which a key is sent unencrypted.
     in_the_clear: Mutex<BTreeSet<String>>,
     #[cfg(feature = "vertex")]
     google: crate::auth::Accounts,
@@ -67,12 +67,12 @@ impl Client {
     /// Creates a client with the default settings: keys come from the environment.
     ///
     /// # Errors
-    /// If TLS cannot be set up.
+    /// Returns an error if TLS cannot be set up.
     pub fn new() -> Result<Self, Error> {
         Client::builder().build()
     }
 
-    /// Configures a client.
+    /// Returns a builder, to configure a client.
     pub fn builder() -> ClientBuilder {
         ClientBuilder {
             transport: None,
@@ -109,7 +109,7 @@ impl Client {
     /// `gpt-5.4`.
     ///
     /// # Errors
-    /// If no model has this name; the error lists the nearest ones.
+    /// Returns an error if no model has this name; the error lists the nearest ones.
     pub fn model(&self, name: &str) -> Result<Model, Error> {
         let name = self.registry().parse(name)?;
         Ok(Model::new(self.clone(), name))
@@ -128,24 +128,24 @@ impl Client {
         Model::new(self.clone(), name)
     }
 
-    /// Asks a model, and waits for the complete answer.
+    /// Asks a model and waits for the complete answer.
     ///
     /// # Errors
-    /// If no model has this name, or there is no answer.
+    /// Returns an error if no model has this name, or if there is no answer.
     pub async fn ask(&self, model: &str, prompt: impl Into<Prompt>) -> Result<Answer, Error> {
         self.model(model)?.ask(prompt).await
     }
 
-    /// The tables of providers and models.
+    /// Returns the tables of providers and models.
     pub fn registry(&self) -> &Registry {
         &self.shared.registry
     }
 
-    /// Returns the key that a request to this provider would carry, and where it comes from; `None` if there is none. A
-    /// key is looked up only once: if it has changed, build a new client.
+    /// Returns the key that a request to this provider would carry and its source, or `None` if there is none. A key is
+    /// looked up only once: if it has changed, build a new client.
     ///
     /// # Errors
-    /// If no provider has this name, or a credentials file is invalid.
+    /// Returns an error if no provider has this name, or if a credentials file is invalid.
     pub fn key_of(&self, provider: &str) -> Result<Option<Found>, Error> {
         let provider = self.registry().providers.find(provider).ok_or_else(|| {
             let nearest = self.registry().providers.nearest(provider).map(str::to_owned);
@@ -157,7 +157,7 @@ impl Client {
         }
     }
 
-    /// Where keys and settings come from.
+    /// Returns where keys and settings come from.
     pub fn environment(&self) -> &Environment {
         self.shared.lookup.environment()
     }
@@ -203,7 +203,7 @@ impl Client {
         &self.shared.google
     }
 
-    /// The key pair of Amazon's that signs requests, looked up once.
+    /// Returns the Amazon key pair that signs requests. It is looked up once.
     #[cfg(feature = "bedrock")]
     pub(crate) fn aws(&self) -> Result<Option<crate::auth::Signer>, Error> {
         match self.shared.aws.get() {
@@ -215,7 +215,7 @@ impl Client {
         }
     }
 
-    /// The key pair that signs a provider's requests, by its id.
+    /// Returns the key pair that signs a provider's requests, named by its id.
     #[cfg(feature = "bedrock")]
     fn key_pair(&self, provider: &ikigai_core::provider::Provider) -> Result<Option<Found>, Error> {
         if provider.auth != ikigai_core::provider::Auth::AwsSigv4 {
@@ -229,7 +229,7 @@ impl Client {
         Ok(None)
     }
 
-    /// Is this the first time that a key goes to this host in the clear?
+    /// Whether this is the first time that a key is sent to this host unencrypted. Remembers the host.
     pub(crate) fn first_in_the_clear(&self, host: &str) -> bool {
         self.shared.in_the_clear.lock().unwrap_or_else(PoisonError::into_inner).insert(host.to_owned())
     }
@@ -376,7 +376,7 @@ impl ClientBuilder {
     /// Builds the client.
     ///
     /// # Errors
-    /// If a provider has no row, a file in the settings folder is invalid, or TLS cannot be set up.
+    /// Returns an error if a provider is unknown, a file in the settings folder is invalid, or TLS cannot be set up.
     pub fn build(self) -> Result<Client, Error> {
         let environment = self.environment.unwrap_or_default();
         let mut registry = match self.registry {
@@ -423,7 +423,7 @@ impl fmt::Debug for ClientBuilder {
     }
 }
 
-/// Base URLs without what may be a password or a key in them.
+/// Removes anything that may be a password or a key from base URLs.
 fn without_secrets(base_urls: &[(String, String)]) -> Vec<(&str, String)> {
     base_urls.iter().map(|(provider, url)| (provider.as_str(), crate::upstream::shown_url(url))).collect()
 }
@@ -442,7 +442,7 @@ fn default_transport() -> Result<Arc<dyn Transport>, Error> {
     .into())
 }
 
-/// Names of providers, which may be aliases, to their ids; the last one given wins.
+/// Maps provider names, which may be aliases, to ids; the last value given for a provider wins.
 fn by_id<T>(given: Vec<(String, T)>, registry: &Registry) -> Result<Vec<(String, T)>, Error> {
     let mut known = Vec::new();
     for (name, value) in given.into_iter().rev() {
@@ -455,13 +455,13 @@ fn by_id<T>(given: Vec<(String, T)>, registry: &Registry) -> Result<Vec<(String,
     Ok(known)
 }
 
-/// The built-in tables.
+/// Returns the built-in tables.
 #[cfg(not(feature = "settings"))]
 fn registry(_: &Environment) -> Result<Registry, Error> {
     Ok(Registry::default())
 }
 
-/// The built-in tables with the user's `providers.toml` and `models.toml` over them.
+/// Returns the built-in tables, extended by the user's `providers.toml` and `models.toml`.
 #[cfg(feature = "settings")]
 fn registry(environment: &Environment) -> Result<Registry, Error> {
     let mut registry = Registry::default();

@@ -26,7 +26,7 @@ impl Codec {
         self.dialect
     }
 
-    /// The media type to ask for.
+    /// Returns the media type to ask for.
     pub(crate) fn accept(&self, wanted: Wanted) -> HeaderValue {
         HeaderValue::from_static(match wanted {
             Wanted::Whole => "application/json",
@@ -38,11 +38,11 @@ impl Codec {
         self.dialect.encode_request(request, &route.target(), &self.limits)
     }
 
-    /// A whole answer. What makes no sense is quoted, without secrets.
+    /// Decodes a complete answer. An error quotes the invalid part, without secrets.
     pub(crate) fn decode_response(&self, body: &[u8], secrets: &Secrets) -> Result<Response, Error> {
         let read = |body: &[u8]| self.dialect.decode_response(body, &mut ids(), &self.limits);
         read(body).map_err(|mut error| {
-            // Quoted from a body without secrets: an excerpt could end in the middle of one.
+            // Decoded again without secrets before it is quoted: an excerpt could otherwise end in the middle of one.
             if let Some(hidden) = secrets.without(body) {
                 error = read(&hidden).err().unwrap_or(error);
             }
@@ -51,7 +51,7 @@ impl Codec {
         })
     }
 
-    /// A failure, whatever is in its body.
+    /// Decodes a failed response, whatever its body contains.
     pub(crate) fn decode_error(&self, status: u16, headers: &HeaderMap, body: &[u8]) -> Error {
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let headers: Vec<(String, String)> =
@@ -63,7 +63,7 @@ impl Codec {
         StreamDecoder::new(self.dialect, ids(), &self.limits)
     }
 
-    /// A body as the dialect has it: out of Amazon's frames when it came in them. The headers say what it is afterwards.
+    /// Returns the body in the dialect's own framing, without Amazon's frames if it had any, and adjusts the headers.
     pub(crate) fn unframe(&self, body: Body, headers: &mut HeaderMap) -> Result<Body, Reason> {
         let media_type = headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if !media_type.is_some_and(|media_type| media_type.starts_with(Framing::Amazon.media_type())) {
@@ -79,7 +79,7 @@ impl Codec {
         use crate::transport::eventstream::{Inside, unframed};
         let inside = match self.dialect.framing() {
             Framing::Amazon => Inside::Union,
-            // Bedrock wraps the stream of any other dialect as it is.
+            // Bedrock wraps the streams of all other dialects unchanged.
             _ => Inside::Chunks,
         };
         Ok(unframed(body, inside))
@@ -92,7 +92,7 @@ impl Codec {
     }
 }
 
-/// Ids for what the wire leaves without one, from the system's randomness: no two answers share one.
+/// Returns ids for blocks that have none on the wire, seeded from the system's randomness: no two answers share one.
 fn ids() -> Ids {
     Ids::seeded(fastrand::u64(..))
 }

@@ -31,8 +31,8 @@ use crate::error::{Attempt, Error};
 /// # }
 /// ```
 pub trait Hook: Send + Sync + 'static {
-    /// Called before a request is encoded and sent. It may be changed, for this one time; returning an error stops it,
-    /// with that message.
+    /// Called before a request is encoded and sent. Changes to the request apply to this one time; returning an error
+    /// stops it, with that message.
     ///
     /// # Errors
     /// Any error stops the request.
@@ -62,7 +62,7 @@ pub trait Hook: Send + Sync + 'static {
         let _ = (call, result);
     }
 
-    /// Called when an answer is complete, or has failed. Not called for a stream that is dropped before its end.
+    /// Called when an answer is complete or has failed. Not called for a stream that is dropped before its end.
     fn after_response(&self, outcome: Result<&Step, &Error>) {
         let _ = outcome;
     }

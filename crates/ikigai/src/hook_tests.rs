@@ -1,4 +1,4 @@
-//! Hooks: what they see, and what they can do.
+//! What hooks see, and what they can do.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use crate::config::Environment;
 use crate::testing::{Reply, Scripted, TestClock, calls, says};
 use crate::{Attempt, Callable, Client, Error, Step, Tool};
 
-/// Writes down what it sees, and refuses what is called `forbidden`.
+/// Records what it sees, and vetoes requests that contain `forbidden`.
 #[derive(Clone, Default)]
 struct Diary(Arc<Mutex<Vec<String>>>);
 

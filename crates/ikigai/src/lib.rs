@@ -17,7 +17,7 @@
 //! | to | use |
 //! |---|---|
 //! | ask once | [`ask`], [`Model::ask`] |
-//! | read an answer as it is written | [`Model::stream`] |
+//! | read an answer as it is being written | [`Model::stream`] |
 //! | hold a conversation, switch models in it | [`Model::chat`] |
 //! | let a model use your functions | [`tool()`], [`Model::tool`] |
 //! | let the provider search the web or run code | [`Model::web_search`], [`Model::code_execution`] |
@@ -25,7 +25,7 @@
 //! | let a model use MCP servers | `mcp::Server`, with the feature `mcp` |
 //! | get a Rust value | [`Model::extract`] |
 //! | send pictures and documents | [`Attach`] |
-//! | turn texts into vectors | [`embed`], [`Model::embed`] |
+//! | turn strings into vectors | [`embed`], [`Model::embed`] |
 //! | draw pictures | [`Model::draw`] |
 //! | turn text into speech, and speech into text | [`Model::speak`], [`Model::transcribe`] |
 //! | count tokens, list models | [`Model::count_tokens`], [`Client::models`] |
@@ -92,7 +92,7 @@ pub use ikigai_core::{
     ToolResult, Usage, UserLocation, WebFetch, WebSearch, assistant, system, tool_result, user,
 };
 pub use model::Model;
-/// The crate from which [`tool()`] and [`Model::extract`] get the schemas of types, in the version that they use.
+/// Re-exported in the version from which [`tool()`] and [`Model::extract`] get the schemas of types.
 #[cfg(feature = "schema")]
 pub use schemars;
 pub use stream::AnswerStream;
@@ -102,10 +102,10 @@ pub use tools::{Approval, Callable, ExecuteError, Hints, tool_call};
 pub use upstream::{Exchange, RateLimit, RateLimits, Retry, Upstream, Wanted};
 pub use verbs::{Embeddings, Images, Preview, Speech, TokenCount, Transcript, estimate_tokens};
 
-/// The format itself and its translations: the crate `ikigai-ai-core`, with everything that is not re-exported here.
+/// The format itself and its translations: the crate `ikigai-ai-core`, including everything not re-exported here.
 pub use ikigai_core as format;
 
-/// Asks a model, and waits for the complete answer.
+/// Asks a model and waits for the complete answer.
 ///
 /// ```no_run
 /// # async fn f() -> Result<(), ikigai::Error> {
@@ -115,12 +115,12 @@ pub use ikigai_core as format;
 /// ```
 ///
 /// # Errors
-/// If no model has this name, or there is no answer.
+/// Returns an error if no model has this name, or if there is no answer.
 pub async fn ask(model: &str, prompt: impl Into<Prompt>) -> Result<Answer, Error> {
     self::model(model)?.ask(prompt).await
 }
 
-/// Turns texts into vectors, one for each text, in the same order.
+/// Turns strings into vectors, one per string, in the same order.
 ///
 /// ```no_run
 /// # async fn f() -> Result<(), ikigai::Error> {
@@ -131,7 +131,7 @@ pub async fn ask(model: &str, prompt: impl Into<Prompt>) -> Result<Answer, Error
 /// ```
 ///
 /// # Errors
-/// If no model has this name, or there is no answer.
+/// Returns an error if no model has this name, or if there is no answer.
 pub async fn embed(model: &str, texts: impl IntoIterator<Item = impl Into<String>>) -> Result<Embeddings, Error> {
     self::model(model)?.embed(texts).await
 }
@@ -139,7 +139,7 @@ pub async fn embed(model: &str, texts: impl IntoIterator<Item = impl Into<String
 /// Returns a model by its name: `[provider:]model[/level]`, such as `openai:gpt-5.4/high`.
 ///
 /// # Errors
-/// If no model has this name; the error lists the nearest ones.
+/// Returns an error if no model has this name; the error lists the nearest ones.
 pub fn model(name: &str) -> Result<Model, Error> {
     Client::shared()?.model(name)
 }

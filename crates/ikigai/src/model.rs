@@ -19,7 +19,7 @@ use crate::transport::Timeouts;
 use crate::turn::Turn;
 use crate::upstream::Retry;
 
-/// A model with its settings. It is a value: every setting returns a new one, clones are cheap, and one model can be
+/// A model with its settings. It is a value: every setting returns a new model, clones are cheap, and one model can be
 /// used for any number of questions at once.
 ///
 /// ```
@@ -38,7 +38,7 @@ pub struct Model {
     pub(crate) plan: Arc<Plan>,
 }
 
-/// What a model is asked with, apart from the conversation.
+/// Everything a request to a model consists of, apart from the conversation.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) name: ModelName,
@@ -49,13 +49,13 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The models to be asked, in order; the first one when there is none at a place.
+    /// Returns the model that is asked at this place in the order, or the first one if there is none.
     pub(crate) fn candidate(&self, place: usize) -> &ModelName {
         place.checked_sub(1).and_then(|place| self.fallbacks.get(place)).unwrap_or(&self.name)
     }
 
-    /// How hard a candidate shall think: as its own name says, or else the first one's; what was asked for by itself
-    /// goes before both.
+    /// Returns how hard a candidate should think: as its own name says, or else as the first model's name says. An
+    /// explicit setting takes precedence over both.
     pub(crate) fn thinking(&self, place: usize) -> Option<Thinking> {
         let level = self.candidate(place).level.or(self.name.level);
         match (self.request.thinking.clone(), level) {
@@ -76,22 +76,22 @@ impl Model {
         Model { client, plan: Arc::new(plan) }
     }
 
-    /// Asks, and waits for the complete answer. Tools with code are run until the model is done.
+    /// Asks and waits for the complete answer. Tools with code are run until the model is done.
     ///
-    /// The prompt is a text, a message, a list of messages or a whole [`Prompt`].
+    /// The prompt is a string, a message, a list of messages or a whole [`Prompt`].
     ///
     /// # Errors
-    /// If the request is invalid (nothing is sent then), or there is no answer after all attempts.
+    /// Returns an error if the request is invalid (nothing is sent then), or if there is no answer after all attempts.
     pub async fn ask(&self, prompt: impl Into<Prompt>) -> Result<Answer, Error> {
         Turn::begin(self, prompt.into())?.run().await
     }
 
-    /// Asks, and streams the answer. Tools with code are run in between.
+    /// Asks and streams the answer. Tools with code are run in between.
     ///
-    /// It returns as soon as the first words arrive. Dropping the stream stops the model.
+    /// Returns as soon as the first content arrives. Dropping the stream stops the model.
     ///
     /// # Errors
-    /// If the request is invalid, or no answer begins after all attempts.
+    /// Returns an error if the request is invalid, or if no answer starts after all attempts.
     pub async fn stream(&self, prompt: impl Into<Prompt>) -> Result<AnswerStream, Error> {
         AnswerStream::open(Turn::begin(self, prompt.into())?).await
     }
@@ -104,23 +104,23 @@ impl Model {
     /// Applies the same settings to another model. The level comes from the new name.
     ///
     /// # Errors
-    /// If no model has this name.
+    /// Returns an error if no model has this name.
     pub fn with_model(&self, name: &str) -> Result<Self, Error> {
         let name = self.client.registry().parse(name)?;
         Ok(self.clone().change(|plan| plan.name = name))
     }
 
-    /// The model's name.
+    /// Returns the model's name.
     pub fn name(&self) -> &ModelName {
         &self.plan.name
     }
 
-    /// Facts about the model: limits, prices, what it reads and writes.
+    /// Returns facts about the model, if known: limits, prices, what it reads and writes.
     pub fn facts(&self) -> Option<&Facts> {
         self.client.registry().route(&self.plan.name).ok()?.facts
     }
 
-    /// The client that the model belongs to.
+    /// Returns the client that the model belongs to.
     pub fn client(&self) -> &Client {
         &self.client
     }
@@ -148,7 +148,7 @@ impl Model {
         })
     }
 
-    /// Reduces thinking budgets for long prompts: to at most 10,000 above about 150,000 tokens.
+    /// Reduces thinking budgets for long prompts: to at most 10,000 tokens above about 150,000.
     ///
     /// The length is estimated from the prompt's size.
     #[must_use]
@@ -156,7 +156,7 @@ impl Model {
         self.change(|plan| plan.settings.dynamic_budget = true)
     }
 
-    /// Leaves the thinking out of the answer.
+    /// Leaves thinking out of the answer.
     #[must_use]
     pub fn hide_thinking(self) -> Self {
         self.change(|plan| {
@@ -165,7 +165,7 @@ impl Model {
         })
     }
 
-    /// Limits the visible answer, in tokens.
+    /// Limits the length of the visible answer, in tokens.
     #[must_use]
     pub fn max_output_tokens(self, tokens: i64) -> Self {
         self.change(|plan| plan.request.max_output_tokens = Some(tokens))
@@ -214,8 +214,8 @@ impl Model {
         })
     }
 
-    /// Lets the provider search the web by itself, when the model wants it to. [`Answer::citations`] and
-    /// [`Answer::sources`] list the sources of the answer.
+    /// Lets the provider search the web when the model wants it to. [`Answer::citations`] and [`Answer::sources`] list
+    /// the sources of the answer.
     ///
     /// Built-in tools with options are added like other tools:
     ///
@@ -232,8 +232,8 @@ impl Model {
     ///
     /// A provider without such a tool answers without it, with a [warning](Answer::warnings); with
     /// [`strict`](Model::strict) it is an error. A provider that pauses in the middle of its tools is asked to
-    /// continue, up to [ten times](ikigai_core::pause::MOST_CONTINUATIONS) for one answer, which then ends as at a
-    /// token limit.
+    /// continue, up to [ten times](ikigai_core::pause::MOST_CONTINUATIONS) per answer, which then ends as if it had
+    /// reached a token limit.
     #[must_use]
     pub fn web_search(self) -> Self {
         self.tool(Tool::web_search())
@@ -252,7 +252,7 @@ impl Model {
         self.tool(Tool::code_execution())
     }
 
-    /// Lets the provider search these file stores that it holds, by their ids.
+    /// Lets the provider search these file stores of yours, named by their ids.
     #[must_use]
     pub fn file_search(self, stores: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.tool(Tool::file_search(stores))
@@ -297,7 +297,7 @@ impl Model {
         self.change(|plan| plan.settings.tool_timeout = Some(limit))
     }
 
-    /// Asks for approval before each tool call, one after the other.
+    /// Asks for approval before each tool call, one call after the other.
     ///
     /// ```
     /// use ikigai::{Model, tools::Approval};
@@ -321,7 +321,7 @@ impl Model {
     /// prompt that is too long.
     ///
     /// # Errors
-    /// If no model has this name.
+    /// Returns an error if no model has this name.
     pub fn fallback(self, name: &str) -> Result<Self, Error> {
         let name = self.client.registry().parse(name)?;
         Ok(self.change(|plan| plan.fallbacks.push(name)))
@@ -359,7 +359,7 @@ impl Model {
         self.change(|plan| plan.settings.dialect = Some(dialect))
     }
 
-    /// Sets how many numbers a vector of [`embed`](Model::embed) has, if the model leaves the choice.
+    /// Sets how many numbers a vector of [`embed`](Model::embed) has, if the model supports a choice.
     #[must_use]
     pub fn dimensions(self, count: u32) -> Self {
         self.change(|plan| plan.settings.dimensions = Some(count))
@@ -372,7 +372,7 @@ impl Model {
         self.change(|plan| plan.settings.headers.push(pair))
     }
 
-    /// Makes it an error if the provider cannot carry something, instead of a warning with the answer.
+    /// Makes it an error, instead of a warning in the answer, if the provider cannot carry something.
     #[must_use]
     pub fn strict(self) -> Self {
         self.change(|plan| plan.settings.strict = true)
@@ -393,7 +393,7 @@ impl Model {
         })
     }
 
-    /// The request for a conversation, checked.
+    /// Builds and checks the request for a conversation.
     pub(crate) fn request(&self, prompt: Prompt) -> Result<Request, Error> {
         prompt.validate()?;
         let mut request = self.plan.request.clone();

@@ -7,22 +7,22 @@ use crate::answer::Step;
 
 /// An answer that the provider paused.
 pub(crate) struct Paused {
-    /// What there is of it.
+    /// The answer so far.
     pub(crate) step: Step,
-    /// How often the provider was asked to go on with it.
+    /// How often the provider was asked to continue it.
     pub(crate) continued: u32,
 }
 
-/// What a streamed answer has from before a pause. What comes after it continues the same answer: blocks are numbered from
-/// there, and counts are added to those from before.
+/// The part of a streamed answer from before a pause. What comes after it continues the same answer: block indexes
+/// continue from here, and counts are added to these.
 #[derive(Debug)]
 pub(crate) struct Before {
     blocks: usize,
     sources: Vec<FoundSource>,
     usage: Option<Usage>,
-    /// What the later request takes by itself.
+    /// The usage of the later request alone.
     later_usage: Option<Usage>,
-    /// What the later answer begins with of its dialect's own; it goes with the end, because there is no second beginning.
+    /// The dialect's own data from the later answer's start. It is added to the end, because there is no second start.
     later_data: ProviderData,
 }
 
@@ -37,7 +37,7 @@ impl Before {
         }
     }
 
-    /// An event of the later answer as one of the whole. `None` for its beginning.
+    /// Turns an event of the later answer into one of the whole answer. `None` for its start.
     pub(crate) fn place(&mut self, mut event: Event) -> Option<Event> {
         match &mut event {
             Event::Start { provider_data, .. } => {
@@ -66,7 +66,7 @@ impl Before {
         Some(event)
     }
 
-    /// What the whole answer has from after the pause.
+    /// Returns the part of the whole answer that came after the pause.
     pub(crate) fn after(self, mut whole: Response) -> Response {
         whole.content.drain(..self.blocks.min(whole.content.len()));
         whole.sources.drain(..self.sources.len().min(whole.sources.len()));

@@ -1,4 +1,4 @@
-//! Answers that pause in the middle of the provider's own tools, and how they are gone on with.
+//! Answers that pause in the middle of the provider's own tools, and how they continue.
 
 use std::task::Poll;
 
@@ -32,14 +32,14 @@ fn cited(text: &str) -> Value {
     json!({"type": "text", "text": text, "citations": [citation]})
 }
 
-/// An answer as Anthropic writes it, that ends for this reason.
+/// Returns an answer in Anthropic's format that ends for this reason.
 fn body(content: Value, stop_reason: &str) -> Value {
     json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-haiku-4-5", "content": content,
         "stop_reason": stop_reason, "stop_sequence": null,
         "usage": {"input_tokens": 100, "output_tokens": 10, "server_tool_use": {"web_search_requests": 1}}})
 }
 
-/// The first half of an answer, and the second.
+/// Returns the two halves of an answer.
 fn halves() -> [Value; 2] {
     [
         body(json!([text("Let me look. "), call("srv_1")]), "pause_turn"),
@@ -47,7 +47,7 @@ fn halves() -> [Value; 2] {
     ]
 }
 
-/// The same answer as a stream.
+/// Returns the same answer as a stream.
 fn events(body: &Value) -> String {
     let mut head = body.clone();
     head["content"] = json!([]);
@@ -101,7 +101,7 @@ async fn streamed(model: &Model) -> Result<(Answer, Vec<Event>), Error> {
     Ok((stream.finish().await?, events))
 }
 
-/// What a caller sees of an answer.
+/// Returns everything of an answer that a caller sees.
 fn seen(answer: &Answer) -> Value {
     json!({
         "response": answer.response(),
@@ -180,7 +180,7 @@ async fn the_eleventh_pause_ends_the_answer_as_a_limit_does_with_a_warning() {
         assert_eq!(answer.warnings().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
         assert_eq!(answer.usage().unwrap().provider_calls[&ProviderTool::WebSearch], 11);
         assert_eq!(answer.content().len(), 22);
-        // The last call has no result, and no conversation can go on from it.
+        // The last call has no result, so no conversation can continue from it.
         assert_eq!(answer.messages()[0].content, answer.content()[..21]);
     }
 }

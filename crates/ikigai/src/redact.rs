@@ -1,4 +1,4 @@
-//! Texts that nobody may see, and the one place that takes them out of what is shown.
+//! Secret strings, and the only place that removes them from what is shown.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,13 +17,13 @@ use crate::transport::TransportError;
 /// What is shown in place of a secret.
 pub(crate) const PLACEHOLDER: &str = "[key]";
 
-/// Shorter texts are not hidden: they are hardly secrets, and would take half of every message with them.
+/// Shorter strings are not hidden: they are hardly secrets, and hiding them would garble every message.
 const SHORTEST: usize = 8;
 
-/// Words in the name of a header or a parameter that make its value a secret.
+/// Parts of a header's or parameter's name that make its value a secret.
 const NAMES: [&str; 8] = ["auth", "cookie", "credential", "key", "password", "secret", "signature", "token"];
 
-/// Texts that nobody may see: keys, tokens, signatures.
+/// Strings that nobody may see: keys, tokens, signatures.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets(Arc<[SecretString]>);
 
@@ -32,7 +32,7 @@ impl Secrets {
         Secrets(texts.into_iter().filter(|text| text.expose_secret().len() >= SHORTEST).collect())
     }
 
-    /// Everything in a request that lets its sender in: sensitive headers, a password and keys in the address.
+    /// Collects all credentials in a request: sensitive headers, and a password and keys in the URL.
     pub(crate) fn of(request: &http::Request<Bytes>) -> Self {
         let mut texts: Vec<String> = Vec::new();
         for value in request.headers().values().filter(|value| value.is_sensitive()) {
@@ -40,7 +40,7 @@ impl Secrets {
             let (scheme, secret) = value.split_once(' ').unwrap_or(("", &value));
             texts.push(secret.to_owned());
             if scheme.eq_ignore_ascii_case("basic") {
-                // A name and a password, of which the password is the secret.
+                // A user name and a password, of which the password is the secret.
                 let plain = STANDARD.decode(secret).ok().and_then(|bytes| String::from_utf8(bytes).ok());
                 let password = plain.as_deref().and_then(|plain| plain.split_once(':')).map(|(_, password)| password);
                 texts.extend(password.map(str::to_owned));
@@ -57,12 +57,12 @@ impl Secrets {
         Secrets::new(texts.into_iter().map(SecretString::from))
     }
 
-    /// A text without the secrets, in any of their usual spellings, and without the beginning of a long one.
+    /// Removes the secrets from a text, in any of their usual spellings, and also the cut-off beginning of a long one.
     pub(crate) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
         for secret in self.0.iter() {
             let secret = secret.expose_secret();
-            // Most texts are too short to hold it so, headers above all.
+            // Most texts are too short to contain an encoded secret, headers above all.
             if text.len() > secret.len() {
                 for encoded in [STANDARD_NO_PAD.encode(secret), URL_SAFE_NO_PAD.encode(secret)] {
                     if text.contains(&encoded) {
@@ -77,12 +77,12 @@ impl Secrets {
         text
     }
 
-    /// Bytes without the secrets. Bytes that hold none are returned unchanged.
+    /// Removes the secrets from bytes. Bytes that contain none are returned unchanged.
     pub(crate) fn redact_bytes(&self, bytes: Bytes) -> Bytes {
         self.without(&bytes).map_or(bytes, Bytes::from)
     }
 
-    /// Bytes without the secrets; `None` if they hold none.
+    /// Removes the secrets from bytes; `None` if they contain none.
     pub(crate) fn without(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let text = String::from_utf8_lossy(bytes);
         match self.redact(&text) {
@@ -91,9 +91,9 @@ impl Secrets {
         }
     }
 
-    /// How long a secret can be in any spelling. So much is left off where a text is cut.
+    /// Returns how long a secret can be in any spelling. This much is left off where a text is cut.
     pub(crate) fn longest(&self) -> usize {
-        // Six bytes for each: `\u002d`.
+        // Up to six bytes per byte: `\u002d`.
         self.0.iter().map(|secret| secret.expose_secret().len() * 6).max().unwrap_or(0)
     }
 
@@ -106,7 +106,7 @@ impl Secrets {
         }
     }
 
-    /// A failure that shows no secret, neither in its message nor in anything that hangs on it.
+    /// Removes all secrets from an error, from its message and from everything attached to it.
     pub(crate) fn redact_error(&self, error: Error) -> Error {
         if self.0.is_empty() { error } else { error.redacted(self) }
     }
@@ -117,7 +117,7 @@ impl Secrets {
             Reason::Transport(error) => self.redact_transport_error(error),
             Reason::Server(fault) => fault.why = self.redact(&fault.why).into_owned(),
             Reason::Unsupported(what) => *what = self.redact(what).into_owned(),
-            // Ours alone: they are made before anything is sent.
+            // Created by us, before anything is sent.
             Reason::Invalid(_)
             | Reason::Model(_)
             | Reason::NoSuchProvider(_)
@@ -144,7 +144,7 @@ impl Secrets {
         }
     }
 
-    /// An answer that broke off: what the model wrote stays as it is.
+    /// Redacts an interrupted answer; what the model wrote stays unchanged.
     pub(crate) fn redact_response(&self, response: &mut Response) {
         self.redact_data(&mut response.provider_data);
         if let Some(error) = &mut response.error {
@@ -173,7 +173,7 @@ impl Secrets {
     }
 }
 
-/// Headers of a caller whose values are words that errors may quote.
+/// Headers set by a caller whose values may appear in errors.
 const HARMLESS: [&str; 12] = [
     "accept",
     "accept-language",
@@ -189,18 +189,18 @@ const HARMLESS: [&str; 12] = [
     "x-title",
 ];
 
-/// May the value of a header that a caller set be a secret? Nobody else knows what its name means.
+/// Whether the value of a header set by a caller may be a secret: only the caller knows what its name means.
 pub(crate) fn may_be_secret(name: &str) -> bool {
     !HARMLESS.iter().any(|harmless| name.eq_ignore_ascii_case(harmless))
 }
 
-/// Does the name of a header or a parameter say that its value is a secret?
+/// Whether the name of a header or parameter says that its value is a secret.
 pub(crate) fn names_a_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     NAMES.iter().any(|word| name.contains(word))
 }
 
-/// A text with a secret taken out of it, however its characters are spelled; `None` if it is not in there.
+/// Removes a secret from a text, however its characters are spelled; `None` if the text does not contain it.
 fn without(text: &str, secret: &str) -> Option<String> {
     let spelled_out = text.contains(['%', '\\']);
     if !spelled_out && !text.contains(secret.get(..shortest_part(secret)).unwrap_or(secret)) {
@@ -223,7 +223,7 @@ fn without(text: &str, secret: &str) -> Option<String> {
     })
 }
 
-/// Where a secret ends that begins at a place of a text: all of it, or enough to be its beginning, cut off.
+/// Returns the end of a secret that begins at this place in a text: all of it, or enough of a cut-off one.
 fn match_at(text: &str, from: usize, secret: &str) -> Option<usize> {
     let (mut at, mut matched) = (from, 0);
     for wanted in secret.chars() {
@@ -237,13 +237,13 @@ fn match_at(text: &str, from: usize, secret: &str) -> Option<usize> {
     (matched >= shortest_part(secret)).then_some(at)
 }
 
-/// How much of a secret is hidden even if the rest is missing: excerpts are cut anywhere.
+/// Returns how much of a secret is hidden even if the rest is missing: excerpts can be cut anywhere.
 fn shortest_part(secret: &str) -> usize {
     let end = if secret.len() < 24 { secret.len() } else { 12 };
     (end..=secret.len()).find(|end| secret.is_char_boundary(*end)).unwrap_or(secret.len())
 }
 
-/// The first character of a text and how many bytes spell it: plain, as `%2d`, or as JSON escapes it (`\/`, `\u002d`).
+/// Returns a text's first character and its length in bytes: plain, `%2d`, or escaped as in JSON (`\/`, `\u002d`).
 fn spelled(text: &str) -> Option<(char, usize)> {
     let hex = |from: usize, to: usize| u8::from_str_radix(text.get(from..to)?, 16).ok();
     let bytes = text.as_bytes();
@@ -259,7 +259,7 @@ fn spelled(text: &str) -> Option<(char, usize)> {
     }
 }
 
-/// A part of an address as it was before it was escaped.
+/// Unescapes a part of a URL.
 pub(crate) fn plain(value: &str) -> String {
     let mut rest = value;
     let mut plain = String::with_capacity(value.len());

@@ -1,12 +1,12 @@
-//! Is there a runtime to wait in?
+//! Whether there is a tokio runtime.
 
 use crate::error::{Error, Reason};
 
-/// What a program is told that has none.
+/// The error message for a program without one.
 pub(crate) const MISSING: &str =
     "there is no tokio runtime here: call this from a function under #[tokio::main], or from within Runtime::block_on";
 
-/// Without a runtime, timers and sockets panic.
+/// Checks for a runtime: without one, timers and sockets panic.
 pub(crate) fn check() -> Result<(), Error> {
     match tokio::runtime::Handle::try_current() {
         Ok(_) => Ok(()),

@@ -1,17 +1,17 @@
-//! JSON Schema from Rust types, in the form that models are told it.
+//! JSON Schema from Rust types, in the form that models see.
 
 use serde_json::Value;
 
-/// A type as models are told it.
+/// A type as models see it.
 pub(crate) struct TypeSchema {
     pub(crate) name: String,
     pub(crate) description: Option<String>,
     pub(crate) schema: Value,
 }
 
-/// The schema of a type: its comment is the description, and what only schema tools read is left out.
+/// Returns a type's schema. Its doc comment becomes the description; what only schema tools read is left out.
 pub(crate) fn of<T: schemars::JsonSchema>() -> TypeSchema {
-    // Inner types in their places: not every provider follows references.
+    // Inner types are inlined: not every provider follows references.
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -25,7 +25,7 @@ pub(crate) fn of<T: schemars::JsonSchema>() -> TypeSchema {
     TypeSchema { name: T::schema_name().into_owned(), description, schema }
 }
 
-/// `GetWeather` as `get_weather`; what no tool's name may have becomes `_`.
+/// Turns `GetWeather` into `get_weather`; characters that tool names may not have become `_`.
 pub(crate) fn snake_case(name: &str) -> String {
     let mut snake = String::new();
     let mut after_small = false;

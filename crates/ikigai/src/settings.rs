@@ -1,4 +1,4 @@
-//! How a model is asked, apart from what.
+//! How a model is asked, as opposed to what it is asked.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::tools::{Approve, Callable};
 use crate::transport::Timeouts;
 use crate::upstream::Retry;
 
-/// How a model is asked, apart from what.
+/// How a model is asked, as opposed to what it is asked.
 #[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) key: Option<Key>,
@@ -19,18 +19,18 @@ pub(crate) struct Settings {
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) timeouts: Timeouts,
     pub(crate) retry: Retry,
-    /// A loss is an error.
+    /// Every loss is an error.
     pub(crate) strict: bool,
     pub(crate) tools: Vec<Callable>,
-    /// Calls are the caller's to run.
+    /// The caller runs the calls.
     pub(crate) manual: bool,
-    /// A tool that is forced is forced in every step: the last one is the answer.
+    /// A forced tool is forced in every step: its call is the answer.
     pub(crate) forced_throughout: bool,
     pub(crate) max_steps: u32,
     pub(crate) tool_timeout: Option<Duration>,
     pub(crate) approve: Option<Arc<Approve>>,
     pub(crate) dimensions: Option<u32>,
-    /// Long prompts make thinking budgets smaller.
+    /// Thinking budgets are reduced for long prompts.
     pub(crate) dynamic_budget: bool,
 }
 
@@ -58,7 +58,7 @@ impl Settings {
 
 impl std::fmt::Debug for Settings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Headers may hold anything, keys too.
+        // Headers may contain anything, including keys.
         let headers: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
         f.debug_struct("Settings")
             .field("key", &self.key)

@@ -16,7 +16,7 @@ use crate::tools::run;
 use crate::transport::Body;
 use crate::turn::{Asked, Begun, Next, Turn};
 
-/// How long the end of a connection may take after the end of an answer, for the connection to be used again.
+/// How long the end of a connection may take after the end of an answer, so that the connection can be reused.
 const DRAIN: Duration = Duration::from_secs(2);
 
 type Later<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -39,22 +39,22 @@ type Later<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// of web servers.
 ///
 /// Nothing is read ahead. Dropping the stream ends the request and frees its connection. All methods are cancel-safe:
-/// you can drop them at any await and call them again. An error keeps what had arrived: [`Error::partial`].
+/// you can drop them at any await and call them again. An error contains what had arrived: [`Error::partial`].
 #[must_use = "nothing is read until it is asked for"]
 pub struct AnswerStream {
-    /// Absent while it is lent to the next request.
+    /// Absent while the next request has it.
     turn: Option<Turn>,
-    /// The messages that are complete, while the turn is lent.
+    /// The complete messages, while the turn is absent.
     complete: Vec<Message>,
     phase: Phase,
     collector: Collector,
-    /// What the answer has from before a pause.
+    /// The part of the answer from before a pause.
     before: Option<Before>,
-    /// Events that are there already, the next one last.
+    /// Decoded events that are waiting to be read, the next one last.
     ready: Vec<Event>,
     /// What ended the stream too early.
     error: Option<Error>,
-    /// The caller has not been told of it yet.
+    /// Whether the error is still to be returned to the caller.
     untold: bool,
 }
 
@@ -63,9 +63,9 @@ enum Phase {
     Reading(Box<Live>, Option<Asked>),
     /// Tools are being run.
     Running(Later<Vec<Block>>),
-    /// The next request is on its way.
+    /// The next request is being sent.
     Opening(Later<(Turn, Result<Begun, Error>)>),
-    /// It is over.
+    /// The stream is over.
     Ended,
 }
 
@@ -89,7 +89,7 @@ impl AnswerStream {
     /// Returns the next piece of the text; `None` at the end. Thinking and tool calls are skipped.
     ///
     /// # Errors
-    /// If the answer breaks off. The error has what had arrived.
+    /// Returns an error if the answer is interrupted. The error contains what had arrived.
     pub async fn text(&mut self) -> Result<Option<String>, Error> {
         while let Some(event) = self.next_event().await? {
             if let Event::TextDelta { text, .. } = event {
@@ -103,21 +103,21 @@ impl AnswerStream {
     /// called them.
     ///
     /// # Errors
-    /// If the answer breaks off. The error has what had arrived.
+    /// Returns an error if the answer is interrupted. The error contains what had arrived.
     pub async fn next_event(&mut self) -> Result<Option<Event>, Error> {
         std::future::poll_fn(|cx| self.poll_event(cx)).await.transpose()
     }
 
-    /// Reads the rest of the answer, and returns all of it.
+    /// Reads the rest of the answer and returns all of it.
     ///
     /// # Errors
-    /// If the answer breaks off, or did before. The error has what had arrived.
+    /// Returns an error if the answer is interrupted, or was before. The error contains what had arrived.
     pub async fn finish(mut self) -> Result<Answer, Error> {
         while self.next_event().await?.is_some() {}
         self.settle()
     }
 
-    /// The whole answer, once everything has been read.
+    /// Returns the whole answer once everything has been read.
     pub(crate) fn settle(mut self) -> Result<Answer, Error> {
         match (self.error.take(), self.turn.take()) {
             (Some(error), _) => Err(error),
@@ -126,7 +126,7 @@ impl AnswerStream {
         }
     }
 
-    /// Reads the rest, and returns the last response, complete or not. If it breaks off, its finish reason is `error`.
+    /// Reads the rest and returns the last response. An interrupted one has the finish reason `error`.
     pub async fn collect(mut self) -> Response {
         loop {
             match self.next_event().await {
@@ -142,7 +142,7 @@ impl AnswerStream {
         }
     }
 
-    /// What has arrived of the current answer, or the last one.
+    /// Returns what has arrived of the current answer, or else the last answer.
     pub fn so_far(&self) -> &Response {
         let last = || self.turn.as_ref().and_then(Turn::last_response);
         match (&self.phase, &self.error) {
@@ -199,7 +199,7 @@ impl AnswerStream {
         }
     }
 
-    /// Ends it here: the messages that are complete, and what had arrived of the answer that is not.
+    /// Stops here. Returns the complete messages, and what had arrived of an incomplete answer.
     pub(crate) fn give_up(mut self) -> (Vec<Message>, Option<Response>) {
         if let Some(error) = &self.error {
             return (error.messages().to_vec(), error.partial().cloned());
@@ -232,8 +232,8 @@ impl AnswerStream {
         self.phase = Phase::Reading(live, Some(asked));
     }
 
-    /// Takes note of an event on its way to the caller. `None` if it is the failure of the answer, or belongs to a pause,
-    /// which the caller does not see.
+    /// Records an event on its way to the caller. Returns `None` if it is the failure of the answer or belongs to a
+    /// pause, which the caller does not see.
     fn pass(&mut self, event: Event) -> Option<Event> {
         if let Event::Error { error } = event {
             let error = match &self.phase {
@@ -265,7 +265,7 @@ impl AnswerStream {
         (!goes_on).then_some(event)
     }
 
-    /// The answer is whole: what follows?
+    /// Decides what follows a complete answer.
     fn complete(&mut self) {
         let Phase::Reading(live, Some(asked)) = std::mem::replace(&mut self.phase, Phase::Ended) else { return };
         let (head, body) = live.into_parts();
@@ -290,10 +290,10 @@ impl AnswerStream {
         }
     }
 
-    /// The answer broke off: what had arrived stays with the error, and the connection goes.
+    /// Handles an interrupted answer: what had arrived is kept in the error, and the connection is dropped.
     fn fail(&mut self, mut error: Error) {
         let mut partial = std::mem::take(&mut self.collector).finish();
-        // What broke it is the error itself, better told than by the collector.
+        // The cause is the error itself, which says more than the collector.
         partial.error = None;
         let asked = match std::mem::replace(&mut self.phase, Phase::Ended) {
             Phase::Reading(_, asked) => asked,
@@ -319,7 +319,7 @@ impl AnswerStream {
     }
 }
 
-/// The answer that an error cut off.
+/// Returns the answer that an error cut off.
 fn broken(error: &Error) -> Response {
     let mut response = error.partial().cloned().unwrap_or_default();
     response.finish_reason = ikigai_core::FinishReason::Error;
@@ -327,10 +327,10 @@ fn broken(error: &Error) -> Response {
     response
 }
 
-/// Reads the end of a body whose answer is whole, so that its connection can be used again.
+/// Reads the body of a complete answer to its end, so that its connection can be reused.
 fn drain(mut body: Body) {
     let mut cx = Context::from_waker(std::task::Waker::noop());
-    // Mostly it is there already.
+    // Usually the end has already arrived.
     for _ in 0..4 {
         match body.poll_next(&mut cx) {
             Poll::Ready(Some(Ok(_))) => {}

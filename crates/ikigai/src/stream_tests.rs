@@ -1,4 +1,4 @@
-//! Streams: what reaches the caller, what is tried again, what stays when they break.
+//! Streams: what reaches the caller, what is retried, what is kept when they break.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn hello() -> Response {
     says("Hello, world.")
 }
 
-/// The pieces of an answer up to and with its text.
+/// Returns the pieces of an answer up to and including its text.
 fn half() -> Vec<Piece> {
     let frames = frames(Dialect::Anthropic, &hello());
     let text = frames.iter().position(|frame| frame.windows(12).any(|bytes| bytes == b"Hello, world")).unwrap();
@@ -127,7 +127,7 @@ async fn what_fails_after_the_first_words_is_an_error_with_what_had_arrived() {
         assert_eq!(error.partial().unwrap().text(), "Hello, world.");
         assert_eq!(error.partial().unwrap().finish_reason, FinishReason::Error);
         assert_eq!(stream.so_far().text(), "Hello, world.");
-        // The error is told once, and survives the end.
+        // The error is reported once, and again by `finish`.
         assert_eq!(stream.next_event().await.unwrap(), None);
         assert_eq!(stream.finish().await.unwrap_err().kind(), kind);
         assert_eq!((scripted.requests().len(), scripted.open()), (1, 0), "it is not sent twice");
@@ -223,7 +223,7 @@ async fn waiting_can_be_given_up_and_taken_up_again() {
     let mut stream = client.model(CLAUDE).unwrap().stream("Hi").await.unwrap();
     let mut text = String::new();
     for piece in &pieces[4..] {
-        // Asked in vain, given up, asked again.
+        // Polled without success, dropped, and polled again.
         while let Ok(next) = tokio::time::timeout(Duration::from_millis(5), stream.text()).await {
             text.extend(next.unwrap());
         }
@@ -253,7 +253,7 @@ async fn finished_streams_leave_their_connection_to_the_next() {
         stream.finish().await.unwrap();
     }
     assert_eq!(server.requests().await.len(), 5);
-    // A second one may be opened while the first is on its way back to the pool.
+    // A second one may be opened while the first is being returned to the pool.
     assert!(server.opened() <= 2, "{} connections for 5 streams", server.opened());
     drop(client);
     server.until_open(0).await;

@@ -1,4 +1,4 @@
-//! Clocks: time can be supplied from outside, so that waits and deadlines are tested without waiting.
+//! Clocks: time can be supplied from outside, so that waits and deadlines can be tested without waiting.
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -10,13 +10,13 @@ pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Tells the time and waits. The default is the system's clock; a test can supply its own.
 pub trait Clock: Debug + Send + Sync + 'static {
-    /// The time since some fixed moment. It never goes backwards.
+    /// Returns the time since some fixed moment. It never goes backwards.
     fn now(&self) -> Duration;
 
-    /// The wall-clock time, for dates that a provider names.
+    /// Returns the wall-clock time, for dates that a provider sends.
     fn today(&self) -> SystemTime;
 
-    /// Waits.
+    /// Waits for this long.
     fn sleep(&self, span: Duration) -> Sleep;
 }
 

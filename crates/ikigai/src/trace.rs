@@ -1,9 +1,9 @@
-//! Spans and metrics, named by OpenTelemetry's conventions for generative AI.
+//! Spans and metrics, named after OpenTelemetry's conventions for generative AI.
 //!
-//! One span for each request to a model, tries and all: `gen_ai.chat` under the target `ikigai`; one for each call of a
-//! tool, `gen_ai.execute_tool`; one for texts that become vectors, `gen_ai.embeddings`; one for pictures, speech and
-//! transcripts, `gen_ai.generate_content`. Metrics are events under the target `ikigai::metrics`, in the form that
-//! `tracing-opentelemetry`'s metrics layer takes. What is said stays out of both unless
+//! There is one span for each request to a model, including all attempts: `gen_ai.chat` under the target `ikigai`; one
+//! for each tool call, `gen_ai.execute_tool`; one for embeddings, `gen_ai.embeddings`; one for pictures, speech and
+//! transcripts, `gen_ai.generate_content`. Metrics are events under the target `ikigai::metrics`, in the form that the
+//! metrics layer of `tracing-opentelemetry` reads. Message content is left out of both unless
 //! [`ClientBuilder::content_in_traces`](crate::ClientBuilder::content_in_traces) asks for it.
 
 use std::time::Duration;
@@ -20,10 +20,10 @@ use crate::tools::Output;
 use crate::upstream::Upstream;
 use crate::verbs::Embeddings;
 
-/// What the conventions call the making of something else than an answer.
+/// The conventions' name for generating anything but a chat answer.
 const MEDIA: &str = "generate_content";
 
-/// What the conventions call a provider, where that is not its id.
+/// The conventions' names for providers, where they differ from the id.
 const PROVIDERS: [(&str, &str); 11] = [
     ("azure", "azure.ai.openai"),
     ("azure-cognitive-services", "azure.ai.openai"),
@@ -42,7 +42,7 @@ fn provider(id: &str) -> &str {
     PROVIDERS.iter().find(|(own, _)| *own == id).map_or(id, |(_, name)| name)
 }
 
-/// The span of one request.
+/// Returns the span of one request.
 pub(crate) fn span(client: &Client, prepared: &Prepared, request: &Request) -> Span {
     let (upstream, name) = (&prepared.upstream, prepared.upstream.model());
     let (host, port) = upstream.host().unzip();
@@ -86,7 +86,7 @@ pub(crate) fn span(client: &Client, prepared: &Prepared, request: &Request) -> S
     span
 }
 
-/// A key goes where anybody on the way can read it.
+/// Warns that a key is sent where anyone on the way can read it.
 pub(crate) fn in_the_clear(provider: &str, host: &str) {
     tracing::warn!(
         target: "ikigai",
@@ -95,7 +95,7 @@ pub(crate) fn in_the_clear(provider: &str, host: &str) {
     );
 }
 
-/// A try failed.
+/// Reports a failed attempt.
 pub(crate) fn attempt(attempt: &Attempt, made: u32, most: u32) {
     let kind = attempt.kind.as_str();
     match attempt.waited {
@@ -115,7 +115,7 @@ pub(crate) fn attempt(attempt: &Attempt, made: u32, most: u32) {
     }
 }
 
-/// The request was answered.
+/// Records an answered request.
 pub(crate) fn answered(span: &Span, step: &Step, client: &Client, took: Duration) {
     let response = &step.response;
     if !span.is_disabled() {
@@ -160,7 +160,7 @@ pub(crate) fn answered(span: &Span, step: &Step, client: &Client, took: Duration
     );
 }
 
-/// There will be no answer.
+/// Records that there will be no answer.
 pub(crate) fn failed(span: &Span, error: &Error, took: Duration) {
     span.record("error.type", error.kind().as_str());
     span.record("otel.status_code", "ERROR");
@@ -177,7 +177,7 @@ pub(crate) fn failed(span: &Span, error: &Error, took: Duration) {
     }
 }
 
-/// The span of one call of a tool.
+/// Returns the span of one tool call.
 pub(crate) fn tool(call: &ToolCall, with_content: bool) -> Span {
     let span = tracing::info_span!(
         target: "ikigai",
@@ -199,7 +199,7 @@ pub(crate) fn tool(call: &ToolCall, with_content: bool) -> Span {
     span
 }
 
-/// A tool has a result.
+/// Records the result of a tool.
 pub(crate) fn tool_done(span: &Span, output: &Output, with_content: bool) {
     if output.is_error {
         span.record("error.type", "tool_error");
@@ -210,7 +210,7 @@ pub(crate) fn tool_done(span: &Span, output: &Output, with_content: bool) {
     }
 }
 
-/// The span of texts that become vectors.
+/// Returns the span of an embeddings request.
 pub(crate) fn embeddings(upstream: &Upstream) -> Span {
     let (name, (host, port)) = (upstream.model(), upstream.host().unzip());
     tracing::info_span!(
@@ -230,7 +230,7 @@ pub(crate) fn embeddings(upstream: &Upstream) -> Span {
     )
 }
 
-/// Texts are vectors now, or not.
+/// Records the outcome of an embeddings request.
 pub(crate) fn embedded(span: &Span, name: &ModelName, outcome: &Result<Embeddings, Error>, took: Duration) {
     if let Some(vector) = outcome.as_ref().ok().and_then(|embeddings| embeddings.vectors.first()) {
         span.record("gen_ai.embeddings.dimension.count", vector.len());
@@ -239,7 +239,7 @@ pub(crate) fn embedded(span: &Span, name: &ModelName, outcome: &Result<Embedding
     finished(span, "embeddings", name, usage, took);
 }
 
-/// The span of a request for something else than an answer; `output` is what: `image`, `speech`, `text`.
+/// Returns the span of a request for other output than an answer: `image`, `speech` or `text`.
 pub(crate) fn media(upstream: &Upstream, output: &str) -> Span {
     let (name, (host, port)) = (upstream.model(), upstream.host().unzip());
     tracing::info_span!(
@@ -260,12 +260,12 @@ pub(crate) fn media(upstream: &Upstream, output: &str) -> Span {
     )
 }
 
-/// It was made, or not.
+/// Records the outcome of such a request.
 pub(crate) fn made(span: &Span, name: &ModelName, outcome: Result<Option<&Usage>, &Error>, took: Duration) {
     finished(span, MEDIA, name, outcome, took);
 }
 
-/// The end of an operation that is not a chat: what it took, or what failed.
+/// Records the end of an operation that is not a chat: its usage and duration, or its failure.
 fn finished(span: &Span, operation: &str, name: &ModelName, outcome: Result<Option<&Usage>, &Error>, took: Duration) {
     let (provider, model, took) = (provider(&name.provider), name.id.as_str(), took.as_secs_f64());
     let usage = match outcome {

@@ -1,4 +1,4 @@
-//! One turn of a conversation: a question, the tools that are run for it, the answer.
+//! One turn of a conversation: a question, the tools that are run for it and the answer.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,50 +21,50 @@ use crate::tools::{ToolRunner, run};
 use crate::upstream::{Head, Wanted};
 use crate::verbs::Preview;
 
-/// One turn: a question, the tools that are run for it, the answer.
+/// One turn: a question, the tools that are run for it and the answer.
 pub(crate) struct Turn {
     client: Client,
     plan: Arc<Plan>,
     request: Request,
-    /// Which of the models is asked: the first, or a fallback.
+    /// The index of the model that is asked: the first one or a fallback.
     candidate: usize,
     steps: Vec<Step>,
     /// What the turn adds to the conversation.
     messages: Vec<Message>,
     attempts: Vec<Attempt>,
-    /// The thinking budget was reduced, because the conversation is long.
+    /// Set if the thinking budget was reduced because the conversation is long.
     reduced: Option<Loss>,
-    /// The answer so far, where the provider paused in the middle of it.
+    /// The answer so far, if the provider paused in the middle of it.
     paused: Option<Paused>,
 }
 
-/// An answer that has begun, and who gives it.
+/// An answer that has begun, and its origin.
 pub(crate) struct Begun {
     pub(crate) live: Box<Live>,
     pub(crate) asked: Asked,
 }
 
-/// Who gives an answer, and what the request lost on its way.
+/// The origin of an answer, and what the request lost on the way.
 pub(crate) struct Asked {
     pub(crate) name: ModelName,
     pub(crate) losses: Vec<Loss>,
     pub(crate) span: tracing::Span,
-    /// When the first try began.
+    /// When the first attempt began.
     pub(crate) began: Duration,
 }
 
-/// What follows an answer.
+/// What follows a complete answer.
 pub(crate) enum Next {
-    /// Nothing: it is the last.
+    /// Nothing: it is the last one.
     Done,
-    /// Tools are to be run.
+    /// These tools have to be run.
     Tools(Vec<ToolCall>),
-    /// The provider paused in the middle of its own tools, and is to be asked to go on.
+    /// The provider paused in the middle of its own tools and has to be asked to continue.
     Continue,
 }
 
 impl Turn {
-    /// Checks the question. Nothing is sent when it is not valid.
+    /// Checks the question. Nothing is sent if it is invalid.
     pub(crate) fn begin(model: &Model, context: Prompt) -> Result<Self, Error> {
         Ok(Turn {
             client: model.client.clone(),
@@ -79,7 +79,7 @@ impl Turn {
         })
     }
 
-    /// The whole turn.
+    /// Runs the whole turn.
     pub(crate) async fn run(mut self) -> Result<Answer, Error> {
         loop {
             let (whole, asked) = self.ask::<Box<Whole>>().await?;
@@ -100,7 +100,7 @@ impl Turn {
         Ok(Begun { live, asked })
     }
 
-    /// Asks the models in order, until one answers.
+    /// Asks the models in order until one answers.
     async fn ask<O: Opened>(&mut self) -> Result<(O, Asked), Error> {
         loop {
             let name = self.plan.candidate(self.candidate).clone();
@@ -108,7 +108,7 @@ impl Turn {
                 Ok(begun) => return Ok(begun),
                 Err(error) => error.at(&name),
             };
-            // Nobody else can go on with half an answer.
+            // No other model can continue half an answer.
             if self.paused.is_none() && self.candidate < self.plan.fallbacks.len() && may_fall_back(&error) {
                 self.candidate += 1;
                 continue;
@@ -124,13 +124,13 @@ impl Turn {
         if let Err(error) = &outcome
             && self.attempts.len() == before
         {
-            // Nothing was sent, for want of a key perhaps: that was a try as well.
+            // Nothing was sent, perhaps for lack of a key: that was an attempt as well.
             self.attempts.push(error.attempt(name));
         }
         outcome
     }
 
-    /// Makes the request one for a candidate, and says how that one is asked.
+    /// Adapts the request to a candidate, and returns its settings.
     fn fit(&mut self, name: &ModelName, wanted: Wanted) -> Settings {
         let settings = self.settings(name);
         self.request.model.clone_from(&name.id);
@@ -150,7 +150,7 @@ impl Turn {
         settings
     }
 
-    /// The request for a stream, as the first model would be sent it.
+    /// Returns the request for a stream as it would be sent to the first model.
     pub(crate) fn preview(mut self) -> Result<Preview, Error> {
         let name = self.plan.candidate(0).clone();
         let settings = self.fit(&name, Wanted::Stream);
@@ -164,9 +164,9 @@ impl Turn {
         let hooks = self.client.hooks();
         let mut request = Cow::Borrowed(&self.request);
         if !hooks.is_empty() {
-            // On a copy: what a hook changes is not to pile up from step to step.
+            // On a copy: changes made by a hook must not accumulate over the steps.
             hooks.before_request(name, request.to_mut())?;
-            // The answer is read as it was asked for.
+            // The answer is read the way it was requested, so a hook cannot change this.
             request.to_mut().stream = self.request.stream;
         }
         let prepared = self.client.prepare(name, &request, settings)?;
@@ -184,7 +184,7 @@ impl Turn {
         }
     }
 
-    /// The settings for a candidate. What was given for the first model's provider goes to no other: it may be secret.
+    /// Returns a candidate's settings. Those for the first model's provider go to no other: they may be secret.
     fn settings(&self, name: &ModelName) -> Settings {
         let settings = self.plan.settings.clone();
         if name.provider == self.plan.name.provider {
@@ -193,7 +193,7 @@ impl Turn {
         Settings { key: None, base_url: None, dialect: None, headers: Vec::new(), ..settings }
     }
 
-    /// Takes a complete answer into the turn, or what followed a pause of it, and says what follows.
+    /// Adds a complete answer, or its continuation after a pause, to the turn, and returns what follows.
     pub(crate) fn complete(&mut self, mut response: Response, head: Head, asked: Asked) -> Result<Next, Error> {
         response.warnings.splice(0..0, asked.losses);
         response.note_thinking_type(&ikigai_core::catalog::rules_for(&asked.name.id).thinking);
@@ -218,7 +218,7 @@ impl Turn {
         crate::trace::answered(&asked.span, &step, &self.client, self.since(asked.began));
         let (mut step, continued) = match self.paused.take() {
             Some(Paused { step: mut earlier, continued }) => {
-                // The request ends with the answer so far, which has grown or is over.
+                // The last message of the request is the answer so far, which has grown or is now complete.
                 self.request.messages.pop();
                 earlier.extend(step);
                 (earlier, continued)
@@ -248,7 +248,7 @@ impl Turn {
         if self.steps.len() >= usize::try_from(limit).unwrap_or(usize::MAX) {
             let error = Error::new(Reason::StepLimit(limit)).at(self.plan.candidate(self.candidate));
             let partial = self.steps.last().map(|step| step.response.clone()).unwrap_or_default();
-            // The message itself is left out: its calls have no results, so no conversation could go on from it.
+            // The message itself is left out: its calls have no results, so no conversation could continue from it.
             return Err(self.failed(error.with_partial(partial)));
         }
         self.messages.push(message.clone());
@@ -256,7 +256,7 @@ impl Turn {
         Ok(Next::Tools(calls))
     }
 
-    /// Whether the provider is to be asked to go on with this answer, or with this part of one.
+    /// Whether the provider has to be asked to continue this answer or part of one.
     pub(crate) fn goes_on(&self, answer: &Response) -> bool {
         !self.is_given_up()
             && answer.is_paused()
@@ -264,12 +264,12 @@ impl Turn {
             && answer.tool_calls().next().is_none()
     }
 
-    /// Whether an answer that is paused now is not continued any more.
+    /// Whether a paused answer is no longer continued.
     pub(crate) fn is_given_up(&self) -> bool {
         self.paused.as_ref().is_some_and(|paused| paused.continued >= MOST_CONTINUATIONS)
     }
 
-    /// The calls to be run, when all of them are ours to run.
+    /// Returns the calls to be run, if the turn can run all of them.
     fn runnable(&self, response: &Response) -> Option<Vec<ToolCall>> {
         let settings = &self.plan.settings;
         let is_cut = matches!(response.finish_reason, FinishReason::Length | FinishReason::ContentFilter);
@@ -284,7 +284,7 @@ impl Turn {
         (!calls.is_empty() && !calls.iter().any(theirs)).then_some(calls)
     }
 
-    /// What running the calls needs to know.
+    /// Returns what is needed to run the calls.
     pub(crate) fn runner(&self) -> ToolRunner {
         let settings = &self.plan.settings;
         ToolRunner {
@@ -297,19 +297,19 @@ impl Turn {
         }
     }
 
-    /// Takes the results of the calls into the turn.
+    /// Adds the results of the calls to the turn.
     pub(crate) fn resume(&mut self, results: Vec<Block>) {
         let message = Message::new(Role::Tool, results);
         self.messages.push(message.clone());
         self.request.messages.push(message);
-        // A tool that was forced once is not forced for ever.
+        // A tool that was forced once is not forced forever.
         let forced = matches!(self.request.tool_choice, Some(ToolChoice::Required | ToolChoice::Specific(_)));
         if forced && !self.plan.settings.forced_throughout {
             self.request.tool_choice = None;
         }
     }
 
-    /// The answer of the turn.
+    /// Returns the answer of the turn.
     pub(crate) fn finish(mut self) -> Result<Answer, Error> {
         match self.steps.pop() {
             Some(last) => Ok(Answer::new(self.steps, last, self.messages, self.attempts)),
@@ -321,7 +321,7 @@ impl Turn {
         self.client.clock().now().saturating_sub(began)
     }
 
-    /// The messages of a turn that goes no further. Calls whose results are still out are left off.
+    /// Returns the messages of a turn that ends here. Calls that have no results yet are left out.
     pub(crate) fn into_messages(mut self) -> Vec<Message> {
         if self.messages.last().is_some_and(|last| last.content.iter().any(|block| block.as_tool_call().is_some())) {
             self.messages.pop();
@@ -329,12 +329,12 @@ impl Turn {
         self.messages
     }
 
-    /// What the turn adds to the conversation, so far.
+    /// Returns what the turn has added to the conversation so far.
     pub(crate) fn messages(&self) -> &[Message] {
         &self.messages
     }
 
-    /// The answer so far, where the provider paused in the middle of it.
+    /// Returns the answer so far, if the provider paused in the middle of it.
     pub(crate) fn paused(&self) -> Option<&Response> {
         self.paused.as_ref().map(|paused| &paused.step.response)
     }
@@ -347,7 +347,7 @@ impl Turn {
         &self.client
     }
 
-    /// A failure of this turn, with what was tried and what is done already.
+    /// Adds to an error what was tried and what is already complete.
     pub(crate) fn failed(&mut self, error: Error) -> Error {
         let attempts = if error.attempts().is_empty() { std::mem::take(&mut self.attempts) } else { Vec::new() };
         let error = if attempts.is_empty() { error } else { error.after_attempts(attempts) };
@@ -369,7 +369,7 @@ impl Turn {
     }
 }
 
-/// Would another model have a chance where this one failed?
+/// Whether another model might succeed where this one failed.
 fn may_fall_back(error: &Error) -> bool {
     match error.kind() {
         ErrorKind::InvalidRequest
@@ -389,7 +389,7 @@ fn may_fall_back(error: &Error) -> bool {
         | ErrorKind::Timeout
         | ErrorKind::Network
         | ErrorKind::Protocol => true,
-        // A kind that is newer than this list: another model may know better.
+        // A kind newer than this list: another model may cope.
         _ => true,
     }
 }

@@ -1,4 +1,4 @@
-//! Whole turns: what is sent, what is tried again, what comes back.
+//! Whole turns: what is sent, what is retried, what comes back.
 
 use std::time::Duration;
 
@@ -193,9 +193,9 @@ async fn the_providers_own_delay_is_kept_in_every_form() {
         .header("anthropic-ratelimit-input-tokens-remaining", "0")
         .header("anthropic-ratelimit-input-tokens-reset", "2026-11-15T00:00:12Z");
     assert_eq!(waited(reset).await, (2, Some(seconds(12)), None));
-    // Longer than anyone waits: the caller is told how long.
+    // Too long to wait: the caller is told how long it would be.
     assert_eq!(waited(limited().header("retry-after", "3600")).await, (1, None, Some(seconds(3600))));
-    // The provider says whether it is worth it.
+    // The provider says whether a retry is worthwhile.
     assert_eq!(waited(limited().header("x-should-retry", "false")).await, (1, None, None));
     let forced = Reply::new(400, r#"{"type":"error","error":{"type":"invalid_request_error","message":"No"}}"#);
     assert_eq!(waited(forced.header("x-should-retry", "true")).await.0, 2);

@@ -14,10 +14,10 @@ use crate::flow;
 use crate::output::{HEADING, Out};
 use crate::screen::{Look, Region, clean, sources};
 
-/// How often the screen is drawn at most.
+/// The shortest time between two frames on the screen.
 const FRAME: std::time::Duration = std::time::Duration::from_millis(33);
 
-/// Refuses what cannot be done with several models.
+/// Refuses options that do not work with several models.
 pub(super) fn check(ask: &Ask) -> Result<(), Failure> {
     if ask.model.len() < 2 {
         return Ok(());
@@ -40,7 +40,7 @@ pub(super) fn check(ask: &Ask) -> Result<(), Failure> {
     }
 }
 
-/// Asks all of them and prints their answers in the order of the models.
+/// Asks all of them, and prints their answers in the order of the models.
 pub(super) async fn run(ask: &Ask, message: Message, session: &mut Session, out: &mut Out) -> Result<Exit, Failure> {
     let mut choices = Vec::with_capacity(ask.model.len());
     for name in &ask.model {
@@ -64,7 +64,7 @@ pub(super) async fn run(ask: &Ask, message: Message, session: &mut Session, out:
         true => drawn(race, meters).await?,
         false => printer.followed(race).await?,
     };
-    // A branch without an answer has nothing new in it.
+    // A branch without an answer contains nothing new.
     for (branch, ran) in kept.iter_mut().zip(&ended).skip(1) {
         if !ran.as_ref().is_some_and(Ran::has_answer)
             && let Some(branch) = branch.take()
@@ -73,7 +73,7 @@ pub(super) async fn run(ask: &Ask, message: Message, session: &mut Session, out:
         }
     }
     let exit = printer.end(&ended, &kept);
-    // In the conversation itself, only the first model answers. What came of it, if anything, is kept there.
+    // Only the first model answers in the conversation itself. If it failed, that is recorded there.
     match ended.first().and_then(Option::as_ref).map(|ran| &ran.end) {
         Some(End::Whole) | None => {}
         Some(End::Stopped) => session.unanswered(&Failure::interrupted().what).await?,
@@ -82,7 +82,7 @@ pub(super) async fn run(ask: &Ask, message: Message, session: &mut Session, out:
     exit
 }
 
-/// The first model answers in the conversation itself, each other one in a branch.
+/// Prepares the models: the first one answers in the conversation itself, each other one in a branch.
 async fn entrants(ask: &Ask, choices: &[Choice], session: &mut Session) -> Result<Vec<Entrant>, Failure> {
     let here = session.conversation().await?;
     let mut entrants = Vec::with_capacity(choices.len());
@@ -130,11 +130,11 @@ struct Printer<'a> {
     ask: &'a Ask,
     out: &'a mut Out,
     format: Format,
-    /// They are on the screen already.
+    /// Whether the answers are already on the screen.
     draws: bool,
     choices: &'a [Choice],
     session: &'a Session,
-    /// That of the first failure.
+    /// The exit code of the first failure.
     exit: Exit,
 }
 
@@ -207,7 +207,7 @@ impl Printer<'_> {
         self.out.flush()
     }
 
-    /// What is left to be printed, and how the program ends.
+    /// Prints what is left, and returns how the program ends.
     fn end(&mut self, ended: &[Option<Ran>], kept: &[Option<ConversationId>]) -> Result<Exit, Failure> {
         if self.format == Format::Json {
             let each = ended.iter().zip(kept).enumerate();
@@ -225,7 +225,7 @@ impl Printer<'_> {
         Ok(self.exit)
     }
 
-    /// What there is to say about an answer, on standard error.
+    /// Reports what there is to say about an answer, on standard error.
     fn tell(&mut self, place: usize, ran: &Ran) {
         let name = self.name(place);
         if self.ask.usage && !self.draws {
@@ -248,7 +248,7 @@ impl Printer<'_> {
         };
         if let Some(failure) = failure {
             self.exit = first(self.exit, failure.exit);
-            // A model that failed says so in its column.
+            // A failed model says so in its column.
             if !self.draws || ran.response.finish_reason == FinishReason::ContentFilter {
                 self.out.failure(&Failure { what: format!("{name}: {}", failure.what), ..failure });
             }
@@ -270,7 +270,7 @@ impl Printer<'_> {
         if let Some(Ok(usage)) = ran.response.usage.as_ref().map(serde_json::to_value) {
             fields.insert("usage".to_owned(), usage);
         }
-        // An unknown price is left out.
+        // Unknown prices are left out.
         if let Some(Ok(cost)) = ran.cost.map(serde_json::to_value) {
             fields.insert("cost".to_owned(), cost);
         }
@@ -292,7 +292,7 @@ impl Printer<'_> {
     }
 }
 
-/// The exit code of the first failure.
+/// Returns the exit code of the first failure.
 fn first(before: Exit, now: Exit) -> Exit {
     if before == Exit::Ok { now } else { before }
 }

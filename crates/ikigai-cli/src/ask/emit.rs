@@ -1,4 +1,4 @@
-//! Where the answer goes: standard output has the answer, standard error everything else.
+//! Output: the answer goes to standard output, everything else to standard error.
 
 use std::time::{Duration, Instant};
 
@@ -12,24 +12,24 @@ use crate::exit::Failure;
 use crate::output::Out;
 use crate::screen::{self, Look, Region, notice};
 
-/// Where the answer goes, and in which form.
+/// The destination and format of the answer.
 pub(super) struct Emit<'o> {
     out: &'o mut Out,
     format: Format,
-    /// Draws the answer on a terminal.
+    /// Draws the answer on a terminal, if there is one.
     view: Option<View>,
     look: Look,
     thinking: bool,
     usage: bool,
     extract: bool,
-    /// The text is kept back until it is whole, or was printed as it came.
+    /// Whether the text is printed as it arrives, or else once it is complete.
     streams: bool,
     began: Instant,
-    /// When the first piece of the answer came.
+    /// When the first piece of the answer arrived.
     first: Option<Duration>,
-    /// What was printed last ends a line.
+    /// Whether the last output ended with a line break.
     at_line_start: bool,
-    /// Thinking was the last thing on standard error.
+    /// Whether thinking was the last output on standard error.
     in_thinking: bool,
 }
 
@@ -66,7 +66,7 @@ impl<'o> Emit<'o> {
         }
     }
 
-    /// The next event of the answer.
+    /// Prints the next event of the answer.
     pub(super) fn event(&mut self, event: &Event) -> Result<(), Failure> {
         if matches!(event, Event::TextDelta { .. } | Event::ThinkingDelta { .. } | Event::ToolCallStart { .. }) {
             self.first.get_or_insert_with(|| self.began.elapsed());
@@ -94,7 +94,7 @@ impl<'o> Emit<'o> {
         }
     }
 
-    /// An answer that came whole.
+    /// Prints an answer that arrived complete.
     pub(super) fn whole(&mut self, answer: &Answer) -> Result<(), Failure> {
         if self.thinking && !answer.thinking().is_empty() {
             self.out.note(&format!("{}\n", screen::clean(&answer.thinking())));
@@ -107,20 +107,20 @@ impl<'o> Emit<'o> {
         }
     }
 
-    /// A value that matches a schema.
+    /// Prints a value that matches a schema.
     pub(super) fn value(&mut self, value: &Value, answer: &Answer) -> Result<(), Failure> {
         match self.format {
             Format::Json => Ok(()),
             Format::Jsonl => self.whole(answer),
             Format::Text | Format::Markdown => {
-                // The value is the answer; nothing more is printed at the end.
+                // The value is the answer; nothing else is printed at the end.
                 self.streams = true;
                 self.out.json(value)
             }
         }
     }
 
-    /// The answer is whole.
+    /// Prints the end of a complete answer.
     pub(super) fn end(&mut self, response: &Response, cost: Option<Money>, provider: &str) -> Result<(), Failure> {
         self.end_thinking();
         if let Some(view) = &mut self.view {
@@ -139,7 +139,7 @@ impl<'o> Emit<'o> {
                     if let Some(first) = self.first.and_then(|first| u64::try_from(first.as_millis()).ok()) {
                         fields.insert("time_to_first_token_ms".to_owned(), first.into());
                     }
-                    // A price that is not known is not there.
+                    // Unknown prices are left out.
                     if let Some(Ok(cost)) = cost.map(serde_json::to_value) {
                         fields.insert("cost".to_owned(), cost);
                     }
@@ -172,14 +172,14 @@ impl<'o> Emit<'o> {
         Ok(())
     }
 
-    /// The answer will not come to its end; what came is on the screen.
+    /// Ends an incomplete answer; what had arrived is on the screen.
     pub(super) fn broken(&mut self) -> Result<(), Failure> {
         self.end_thinking();
         match &mut self.view {
             Some(view) => view.end(),
             None => {
                 if !self.at_line_start {
-                    // Whether that reaches anybody does not matter any more.
+                    // Whether anyone receives this no longer matters.
                     let _ = self.out.data(b"\n");
                 }
                 Ok(())
@@ -244,7 +244,7 @@ impl<'o> Emit<'o> {
     }
 }
 
-/// The form of the answer, as asked for or as fits the output.
+/// Returns the format of the answer: the requested one, or the one that suits the output.
 pub(super) fn format(ask: &Ask) -> Format {
     match (ask.format, ask.json) {
         (Some(format), _) => format,
@@ -254,7 +254,7 @@ pub(super) fn format(ask: &Ask) -> Format {
     }
 }
 
-/// What an answer took, in one line.
+/// Returns what an answer used and cost, in one line.
 fn took(usage: Option<&Usage>, cost: Option<Money>, elapsed: Duration) -> String {
     let mut parts = notice::usage(usage);
     parts.extend(cost.map(notice::money));

@@ -174,7 +174,7 @@ pub(crate) fn run(ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
 }
 
 async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
-    // First what needs no network and no database: a question that makes no sense fails at once.
+    // First come the checks that need no network and no database, so that an invalid question fails at once.
     compare::check(&ask)?;
     let schema = ask.schema.as_deref().map(schema::read).transpose()?;
     let (settings, warnings) = settings::load()?;
@@ -208,7 +208,7 @@ async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
         out.note(&format!("{notice}\n"));
     }
     let fresh = !ask.continue_last && ask.cid.is_none();
-    // A dry run writes nothing, but may go on with what was kept.
+    // A dry run writes nothing, but may continue a saved conversation.
     let store = conversations::open_or_hint(&settings, ask.no_save || (ask.dry_run && fresh)).await?;
     let folder =
         std::env::current_dir().map_err(|error| Failure::new(format!("cannot use the working folder: {error}")))?;
@@ -251,7 +251,7 @@ async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// The conversation and the model.
+/// Chooses the conversation and the model.
 async fn choose(session: &mut Session, ask: &Ask) -> Result<(), Failure> {
     let id = match (&ask.cid, ask.continue_last) {
         (Some(part), _) => Some(conversations::find(&*session.store, part).await?),
@@ -292,7 +292,7 @@ async fn choose(session: &mut Session, ask: &Ask) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The provider's tools: those that the conversation has, and those that were asked for.
+/// Sets the provider's tools: those that the conversation has, and those requested.
 async fn provide(session: &mut Session, ask: &Ask) -> Result<(), Failure> {
     let asked = [(ask.search, ProviderTool::WebSearch), (ask.code, ProviderTool::CodeExecution)];
     let mut tools = session.tooling.provided().clone();
@@ -321,7 +321,7 @@ fn dry_run(model: &Model, history: Vec<Message>, out: &mut Out) -> Result<Exit, 
     Ok(Exit::Ok)
 }
 
-/// Is standard output a terminal?
+/// Whether standard output is a terminal.
 fn on_terminal() -> bool {
     std::io::stdout().is_terminal()
 }

@@ -1,4 +1,4 @@
-//! `-o KEY VALUE`: what else a request can say.
+//! `-o KEY VALUE`: further settings of a request.
 
 use ikigai::Model;
 
@@ -6,7 +6,7 @@ use crate::exit::Failure;
 
 const KNOWN: [&str; 6] = ["temperature", "top_p", "seed", "max_output_tokens", "thinking_budget", "stop"];
 
-/// The model with these options, each a key and a value.
+/// Applies these options to the model, each a key followed by a value.
 pub(super) fn set(mut model: Model, options: &[String]) -> Result<Model, Failure> {
     for pair in options.chunks(2) {
         let [key, value] = pair else { return Err(Failure::usage("-o takes a key and a value")) };

@@ -1,4 +1,4 @@
-//! What is asked: the words of the command line, what is piped in, files.
+//! The question: words on the command line, piped input, files.
 
 use std::io::{IsTerminal as _, Read as _};
 
@@ -7,12 +7,12 @@ use ikigai::{Attach as _, Block, BlockKind, Facts, Message, Modality, Registry, 
 use crate::exit::Failure;
 use crate::settings::Settings;
 
-/// More than any provider takes.
+/// More than any provider accepts.
 const LARGEST: u64 = 100 << 20;
-/// The word that means standard input.
+/// The word for standard input.
 pub(super) const STDIN: &str = "-";
 
-/// What was piped in; none on a terminal, or when it is empty.
+/// Reads piped input; `None` on a terminal or if it is empty.
 pub(super) fn piped() -> Result<Option<Vec<u8>>, Failure> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
@@ -27,8 +27,7 @@ pub(super) fn piped() -> Result<Option<Vec<u8>>, Failure> {
     Ok((!bytes.is_empty()).then_some(bytes))
 }
 
-/// The question that a template makes of the words. If it needs an input and no words are left for it, standard input is
-/// used.
+/// Fills a template with the words. If it needs an input and there are no words left for it, standard input is used.
 pub(super) fn filled(
     settings: &Settings,
     name: &str,
@@ -45,7 +44,7 @@ pub(super) fn filled(
     template.fill(name, &words)
 }
 
-/// The message: the words, then what was piped in, then the files.
+/// Composes the message: the words, then the piped input, then the files.
 pub(super) async fn compose(words: &[String], piped: Option<Vec<u8>>, files: &[String]) -> Result<Message, Failure> {
     let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != STDIN).collect();
     let words = words.join(" ");
@@ -82,14 +81,14 @@ pub(super) async fn compose(words: &[String], piped: Option<Vec<u8>>, files: &[S
     Ok(message)
 }
 
-/// A text between fences that it does not hold itself.
+/// Puts a text between fences that do not occur in it.
 fn fenced(text: &str) -> String {
     let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}stdin\n{}\n{fence}", text.trim_end_matches('\n'))
 }
 
-/// Refuses what the model cannot read, before anything is sent; and names models that can.
+/// Refuses what the model cannot read, before anything is sent, and names models that can.
 pub(super) fn readable(message: &Message, facts: Option<&Facts>, registry: &Registry) -> Result<(), Failure> {
     let Some(facts) = facts.filter(|facts| !facts.input.is_empty()) else { return Ok(()) };
     for block in &message.content {
@@ -110,7 +109,7 @@ pub(super) fn readable(message: &Message, facts: Option<&Facts>, registry: &Regi
     Ok(())
 }
 
-/// What a model must be able to read for a block, and its name for people.
+/// Returns what a model must be able to read for a block, and its name for people.
 fn needed(block: &Block) -> Option<(Modality, &'static str)> {
     match block.kind() {
         BlockKind::Image => Some((Modality::Image, "pictures")),

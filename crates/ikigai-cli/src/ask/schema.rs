@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::exit::Failure;
 
-/// The types of the short form, and what they are in JSON Schema.
+/// The types of the short form, and their names in JSON Schema.
 const TYPES: [(&str, &str); 8] = [
     ("string", "string"),
     ("str", "string"),
@@ -20,7 +20,7 @@ const TYPES: [(&str, &str); 8] = [
 const HELP: &str = "Fields are separated by commas or lines: name, age int?, tags string[]: what it is about. The types are \
                     string, int, number and bool.";
 
-/// The schema for a value of `--schema`.
+/// Reads the value of `--schema`.
 pub(super) fn read(text: &str) -> Result<Value, Failure> {
     if text.trim_start().starts_with('{') {
         return serde_json::from_str(text).map_err(|error| Failure::usage(format!("--schema: {error}")));
@@ -34,9 +34,9 @@ pub(super) fn read(text: &str) -> Result<Value, Failure> {
     short(text)
 }
 
-/// The short form: an object with these fields.
+/// Parses the short form: an object with these fields.
 fn short(text: &str) -> Result<Value, Failure> {
-    // On separate lines, descriptions may contain commas.
+    // With one field per line, descriptions may contain commas.
     let separator = if text.trim().contains('\n') { '\n' } else { ',' };
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for (place, field) in text.split(separator).enumerate() {
@@ -58,7 +58,7 @@ fn short(text: &str) -> Result<Value, Failure> {
     Ok(json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false }))
 }
 
-/// A field: its name, whether it is optional, and its schema.
+/// Parses a field: its name, whether it is optional, and its schema.
 fn one(field: &str) -> Result<(&str, bool, Value), String> {
     let (head, description) = match field.split_once(':') {
         Some((head, description)) => (head, description.trim()),

@@ -1,4 +1,4 @@
-//! One question and its answer: as it is written, when it is complete, or as JSON.
+//! One question and its answer: as it is being written, when it is complete, or as JSON.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,11 +17,11 @@ use crate::record::{Recorder, as_simulated};
 use crate::tools::Decision;
 use crate::watch::{Note, Paid};
 
-/// A question on its way.
+/// A question that is being asked.
 pub(super) struct Asked<'a, 'o> {
     emit: Emit<'o>,
     paid: Paid,
-    /// What all requests cost so far.
+    /// The cost of all requests so far.
     spent: Option<Money>,
     ask: &'a Ask,
 }
@@ -46,7 +46,7 @@ impl Asked<'_, '_> {
         }
     }
 
-    /// The answer as it is written, kept as it grows.
+    /// Streams the answer, and saves it as it grows.
     async fn streamed(&mut self, model: Model, session: &mut Session) -> Result<Exit, Failure> {
         let conversation = session.conversation().await?;
         let recorder = Recorder::new(Arc::clone(&session.store), conversation, model.name().clone());
@@ -58,7 +58,7 @@ impl Asked<'_, '_> {
         let mut last = None;
         let mut cost = None;
         let mut frames = tokio::time::interval(Duration::from_millis(33));
-        // One for the whole answer: between two of them a Ctrl-C would be lost.
+        // One listener for the whole answer: between two of them, a Ctrl-C would be lost.
         let interrupt = tokio::signal::ctrl_c();
         tokio::pin!(interrupt);
         let outcome = loop {
@@ -119,7 +119,7 @@ impl Asked<'_, '_> {
         }
     }
 
-    /// The answer when it is whole.
+    /// Waits for the complete answer.
     async fn whole(&mut self, model: Model, session: &mut Session) -> Result<Exit, Failure> {
         let history = session.history();
         let asking = async { model.ask(history).await };
@@ -130,7 +130,7 @@ impl Asked<'_, '_> {
         self.finish(answer.into_response(), cost, session)
     }
 
-    /// JSON that matches a schema.
+    /// Waits for JSON that matches a schema.
     async fn extract(&mut self, model: Model, schema: Value, session: &mut Session) -> Result<Exit, Failure> {
         let history = session.history();
         let asking = async { model.extract_json_stream(schema, history).await?.finish_with_answer().await };
@@ -141,7 +141,7 @@ impl Asked<'_, '_> {
         self.finish(answer.into_response(), cost, session)
     }
 
-    /// Waits for an answer, hears Ctrl-C, and tells what happens meanwhile.
+    /// Waits for an answer, handles Ctrl-C, and reports what happens meanwhile.
     async fn wait<T>(
         &mut self,
         asking: impl Future<Output = Result<T, ikigai::Error>>,
@@ -160,7 +160,7 @@ impl Asked<'_, '_> {
         }
     }
 
-    /// Keeps a whole turn.
+    /// Saves a complete turn.
     async fn keep(&mut self, answer: &Answer, session: &mut Session) -> Result<(), Failure> {
         let conversation = session.conversation().await?;
         let count = answer.messages().len();
@@ -192,7 +192,7 @@ impl Asked<'_, '_> {
                 self.emit.result(&call, &result)?;
             }
             Note::Approve(call, answer) => {
-                // What follows a call is another request.
+                // After a call comes another request.
                 if let Some(failure) = session.spent_up(self.spent) {
                     return Err(failure);
                 }
@@ -213,7 +213,7 @@ impl Asked<'_, '_> {
         Ok(())
     }
 
-    /// What remains to be said, and how the program ends.
+    /// Reports what remains to be said, and returns how the program ends.
     fn finish(&mut self, response: Response, cost: Option<Money>, session: &Session) -> Result<Exit, Failure> {
         let provider = session.choice.as_ref().map(|choice| choice.name.provider.as_str());
         let simulated = session.access.is_simulated();
@@ -229,7 +229,7 @@ impl Asked<'_, '_> {
     }
 }
 
-/// What the end of an answer means for the caller: a failure, a warning, or nothing.
+/// Returns what the end of an answer means for the caller: a failure, a warning, or nothing.
 pub(super) fn verdict(reason: FinishReason, fail_on_length: bool) -> Result<Option<&'static str>, Failure> {
     match reason {
         FinishReason::ContentFilter => Err(Failure::new("the provider refused to answer")
@@ -243,7 +243,7 @@ pub(super) fn verdict(reason: FinishReason, fail_on_length: bool) -> Result<Opti
     }
 }
 
-/// Why an answer did not come to its end.
+/// Why an answer is incomplete.
 enum Stop {
     Interrupted,
     Output(Failure),

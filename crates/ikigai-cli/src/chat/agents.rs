@@ -1,4 +1,4 @@
-//! Sub-agents: child conversations with models of their own, that go on in the background.
+//! Sub-agents: child conversations with their own models, which run in the background.
 
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,7 +26,7 @@ pub(crate) struct Agents {
     all: Vec<Agent>,
 }
 
-/// One of them.
+/// One sub-agent.
 #[derive(Debug)]
 pub(crate) struct Agent {
     pub(crate) choice: Choice,
@@ -36,28 +36,28 @@ pub(crate) struct Agent {
     task: JoinHandle<()>,
 }
 
-/// How an agent is.
+/// The status of an agent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Status {
-    /// What it has written so far, or its whole answer.
+    /// Its answer so far, or all of it.
     pub(crate) text: String,
-    /// What it does just now.
+    /// What it is doing at the moment.
     pub(crate) doing: String,
     pub(crate) cost: Option<Money>,
     pub(crate) ended: Option<Result<(), String>>,
 }
 
-/// What a new agent is to do.
+/// A task for a new agent.
 pub(crate) struct Task {
     pub(crate) choice: Choice,
     pub(crate) prompt: String,
-    /// Where its conversation is kept.
+    /// Where its conversation is saved.
     pub(crate) store: Arc<dyn Store>,
     pub(crate) conversation: ConversationId,
     pub(crate) thread: Vec<Stored>,
     pub(crate) system: Option<String>,
     pub(crate) tooling: Tooling,
-    /// What requests to its model say.
+    /// The options of requests to its model.
     pub(crate) options: ModelOptions,
 }
 
@@ -66,7 +66,7 @@ impl Agents {
         Agents { access, printer, all: Vec::new() }
     }
 
-    /// Sets an agent to work, with connections of its own. Its number.
+    /// Starts an agent with its own connections. Returns its number.
     pub(crate) fn begin(&mut self, task: Task) -> Result<usize, Failure> {
         let (watch, notes) = Watch::new();
         let client = self.access.client(watch.clone())?;
@@ -88,7 +88,7 @@ impl Agents {
         Ok(number)
     }
 
-    /// An agent by its number, from 1.
+    /// Returns an agent by its number, from 1.
     pub(crate) fn get(&self, number: usize) -> Result<&Agent, Failure> {
         let agent = number.checked_sub(1).and_then(|place| self.all.get(place));
         agent.ok_or_else(|| Failure::new(format!("there is no agent {number}")).hint("/agents lists them."))
@@ -98,7 +98,7 @@ impl Agents {
         self.all.iter().enumerate().map(|(place, agent)| (place + 1, agent))
     }
 
-    /// How many still work, for the status line.
+    /// Returns how many agents are still working, for the status line.
     pub(crate) fn status(&self) -> Option<String> {
         let working = self.all.iter().filter(|agent| agent.status().ended.is_none()).count();
         (working > 0).then(|| notice::several(working as u64, "agent"))
@@ -110,13 +110,13 @@ impl Agent {
         lock(&self.status).clone()
     }
 
-    /// Stops it. What it wrote stays.
+    /// Stops the agent. What it has written stays.
     pub(crate) fn stop(&self) {
         self.task.abort();
         lock(&self.status).ended.get_or_insert_with(|| Err("stopped".to_owned()));
     }
 
-    /// In one line: what it is and how it goes.
+    /// Describes the agent in one line: its model, status and task.
     pub(crate) fn line(&self) -> String {
         let status = self.status();
         let state = match &status.ended {
@@ -130,7 +130,7 @@ impl Agent {
     }
 }
 
-/// Does an agent's work.
+/// Does the work of an agent.
 struct Worker {
     client: Client,
     access: Access,
@@ -154,7 +154,7 @@ impl Worker {
             Err(words) => format!("✗ Agent {} ({name}): {words}", self.number),
         };
         lock(&self.status).ended = Some(outcome);
-        // It waits for a person who is at the prompt; a full line of notices is theirs to read first.
+        // Shown when the user is at the prompt; dropped if the user still has a full queue of notices to read.
         let _ = self.printer.try_send(clean(&words).into_owned());
     }
 
@@ -206,7 +206,7 @@ impl Worker {
         }
     }
 
-    /// Marks a question that got no answer, as the chat does. Where that fails, it is only not marked.
+    /// Marks a question that got no answer, as the chat does. If that fails, it is just not marked.
     async fn failed(&self, conversation: ConversationId, why: &str) {
         let Ok(thread) = self.store.thread(conversation).await else { return };
         if let Some(last) = thread.into_iter().next_back().filter(|last| last.entry.message.role == Role::User) {
@@ -243,7 +243,7 @@ impl Worker {
                 *paid = step;
             }
             Note::Approve(call, answer) => {
-                // Nobody sits before an agent: what would have to be asked is refused.
+                // Nobody is watching an agent: a call that would need approval is refused.
                 let told = tooling.describe(&call).await;
                 let _ = answer.send(match tooling.decide(&call, &told) {
                     Decision::Run => Approval::Allow,

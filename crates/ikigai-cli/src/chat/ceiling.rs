@@ -1,4 +1,4 @@
-//! `--max-cost`: what a conversation may cost.
+//! `--max-cost`: the cost limit of a conversation.
 
 use ikigai::{Callable, Message, Money};
 
@@ -7,12 +7,12 @@ use super::session::{Choice, Session};
 use crate::exit::Failure;
 
 impl Session {
-    /// Refuses to ask the chosen model about a history if sending it would cost more than is left.
+    /// Refuses to send a history to the chosen model if that would cost more than is left.
     pub(crate) fn check_cost(&self, history: &[Message]) -> Result<(), Failure> {
         self.check_cost_of(self.choice.as_slice(), history, &self.tooling.callables())
     }
 
-    /// The same for several models, with these tools.
+    /// Like `check_cost`, for several models, with these tools.
     pub(crate) fn check_cost_of(
         &self,
         choices: &[Choice],
@@ -36,7 +36,7 @@ impl Session {
         Ok(())
     }
 
-    /// Why no further request may be sent, if the conversation so far and this much more have reached the limit.
+    /// Returns why no further request may be sent, if the cost so far and this much more reach the limit.
     pub(crate) fn spent_up(&self, more: Option<Money>) -> Option<Failure> {
         let most = self.max_cost.filter(|_| !self.access.is_simulated())?;
         let spent = sum(self.cost(), more).filter(|spent| *spent >= most)?;

@@ -1,4 +1,4 @@
-//! A picture from the clipboard, through the programs that can reach it.
+//! Pictures from the clipboard, read by the programs that can access it.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use super::Talk;
 use crate::exit::Failure;
 use crate::screen::notice;
 
-/// In bytes. Every provider refuses larger pictures.
+/// In bytes. Every provider rejects larger pictures.
 const LARGEST: u64 = 20 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The programs that write the picture in the clipboard as PNG; the last one, which every Mac has, in hexadecimal digits.
+/// The programs that write the clipboard's picture as PNG; the last one, found on every Mac, as hexadecimal digits.
 const PROGRAMS: [(&str, &[&str]); 4] = [
     ("wl-paste", &["--no-newline", "--type", "image/png"]),
     ("xclip", &["-selection", "clipboard", "-target", "image/png", "-out"]),
@@ -51,7 +51,7 @@ enum Found {
     NoProgram,
 }
 
-/// Asks one program after the other.
+/// Tries one program after the other.
 async fn picture() -> Result<Found, Failure> {
     let mut found = Found::NoProgram;
     for (program, arguments) in PROGRAMS {
@@ -75,7 +75,7 @@ async fn picture() -> Result<Found, Failure> {
     Ok(found)
 }
 
-/// The bytes that `«data PNGf8950…»` spells.
+/// Decodes the bytes in `«data PNGf8950…»`.
 fn spelled(text: &[u8]) -> Option<Vec<u8>> {
     let digits = std::str::from_utf8(text).ok()?.trim().strip_prefix("«data PNGf")?.strip_suffix('»')?;
     let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());

@@ -1,4 +1,4 @@
-//! What Tab offers: commands, models with their levels, files.
+//! Completion with Tab: commands, models with their levels, files.
 
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use super::commands::COMMANDS;
 use super::typed_names::ModelNames;
 use crate::settings::Settings;
 
-/// So much is offered at once.
+/// How many completions are offered at once.
 const MOST: usize = 40;
 /// Commands that open the picker.
 const PICK_MODEL: [&str; 2] = ["/model", "/m"];
-/// Commands whose word is a model.
+/// Commands whose argument is a model.
 const TAKE_MODEL: [&str; 4] = ["/model", "/retry", "/r", "/fork"];
-/// Commands whose words are files.
+/// Commands whose arguments are files.
 const TAKE_FILE: [&str; 2] = ["/attach", "/export"];
 
-/// What can be offered.
+/// Everything that can be completed.
 #[derive(Debug, Clone)]
 pub(crate) struct Completion {
     models: ModelNames,
@@ -28,11 +28,11 @@ pub(crate) struct Completion {
     names: Vec<(&'static str, Vec<String>)>,
     /// The working folder.
     folder: PathBuf,
-    /// Set where a model is to be chosen: the picker is better at that.
+    /// Set if a model is to be chosen: the picker is better at that.
     pick: Arc<AtomicBool>,
 }
 
-/// Something that is offered: what it is, and a word about it.
+/// A completion, and a word about it.
 pub(super) type Offer = (String, Option<String>);
 
 impl Completion {
@@ -43,12 +43,12 @@ impl Completion {
         Completion { models: ModelNames::new(registry), names, folder, pick }
     }
 
-    /// The working folder.
+    /// Returns the working folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What fits the word at the end of a line; and where that word begins.
+    /// Returns the completions for the word at the end of a line, and where that word begins.
     fn offers(&self, line: &str) -> (usize, Vec<Offer>) {
         let start =
             line.rfind(char::is_whitespace).map_or(0, |at| at + line[at..].chars().next().map_or(1, char::len_utf8));
@@ -58,7 +58,7 @@ impl Completion {
             commands(word)
         } else if PICK_MODEL.contains(&command) && start > 0 && !word.starts_with('-') && !self.models.is_level(word) {
             self.pick.store(true, Ordering::Relaxed);
-            // The word itself: a single offer is taken at once, and no list stays open.
+            // The word itself: a single completion is accepted at once, and no list stays open.
             vec![(word.to_owned(), None)]
         } else if TAKE_MODEL.contains(&command) && !word.starts_with('-') && start > 0 {
             self.models.offers(word, MOST)
@@ -77,7 +77,7 @@ impl Completion {
         (start, offers)
     }
 
-    /// Files and folders whose path begins so. Hidden ones only when asked for.
+    /// Returns files and folders whose path begins like this, hidden ones only if requested.
     fn files(&self, path: &str) -> Vec<Offer> {
         let (folder, start) = match path.rfind(['/', MAIN_SEPARATOR]) {
             Some(at) => path.split_at(at + 1),
@@ -87,7 +87,7 @@ impl Completion {
         let mut found: Vec<Offer> = entries
             .flatten()
             .filter_map(|entry| {
-                // A name that a terminal would obey is not shown, and so not offered.
+                // A name with control characters, which a terminal would obey, cannot be shown and so is not offered.
                 let name = entry.file_name().into_string().ok().filter(|name| !name.contains(char::is_control))?;
                 let wanted = name.starts_with(start) && (!name.starts_with('.') || start.starts_with('.'));
                 let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
@@ -110,7 +110,7 @@ impl Completer for Completion {
         let line = line.get(..position).unwrap_or(line);
         let (start, offers) = self.offers(line);
         let suggestion = |(value, description): Offer| Suggestion {
-            // A folder goes on, and so does what the picker is for.
+            // Folders continue, and so does what the picker completes.
             append_whitespace: !value.ends_with('/') && !self.pick.load(Ordering::Relaxed),
             value,
             description,

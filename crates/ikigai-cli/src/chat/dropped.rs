@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The files in a text that consists only of paths, as a message mentions them: `@notes.txt @"/tmp/my file.png"`.
+/// Turns a text that consists only of paths into mentions of the files: `@notes.txt @"/tmp/my file.png"`.
 pub(super) fn mentions(text: &str, folder: &Path) -> Option<String> {
     let text = text.trim();
     if text.is_empty() || text.contains('\n') {
@@ -16,7 +16,7 @@ pub(super) fn mentions(text: &str, folder: &Path) -> Option<String> {
     (!mentions.is_empty()).then(|| mentions.join(" "))
 }
 
-/// A file by its absolute path or its URL. A word that happens to be a name in the working folder is just a word.
+/// Returns a file by its absolute path or its URL. A word that happens to name a file in the folder is just a word.
 fn file(text: &str) -> Option<PathBuf> {
     let path = match text.strip_prefix("file://") {
         Some(address) => {
@@ -47,7 +47,7 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// A file as a message mentions it. `None` if its name cannot be written that way.
+/// Returns a file as a message mentions it. `None` if its name cannot be written that way.
 fn mention(file: &Path, folder: &Path) -> Option<String> {
     let path = file.strip_prefix(folder).unwrap_or(file).to_str()?;
     if path.contains(['"', '@']) || path.contains(char::is_control) {

@@ -1,4 +1,4 @@
-//! The line that a person types on.
+//! The line editor.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -23,33 +23,33 @@ use crate::exit::Failure;
 use crate::screen::{Look, Region, clean, one_line, shorten};
 use crate::settings::EditKeys;
 
-/// So many lines that were typed are remembered.
+/// How many typed lines are remembered.
 pub(crate) const REMEMBERED: u32 = 2000;
 const MENU: &str = "completions";
-/// What the line editor gives for Ctrl-C and Ctrl-Z.
+/// What the line editor returns for Ctrl-C and Ctrl-Z.
 const INTERRUPT: &str = "\u{3}";
 const SUSPEND: &str = "\u{1a}";
 /// And for Ctrl-V.
 const PICTURE: &str = "\u{16}";
-/// Several lines may stand between two of these.
+/// Between two of these, there may be several lines.
 const FENCE: &str = "\"\"\"";
 
-/// What came of a line.
+/// The result of editing a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Typed {
     /// A line, or several.
     Line(String),
-    /// A key that stands for a command.
+    /// A key that runs a command.
     Shortcut(String),
     /// Ctrl-C on an empty line.
     Interrupt,
-    /// Ctrl-C on a line that was begun: it is gone from the prompt.
+    /// Ctrl-C on an unfinished line, which is removed from the prompt.
     Cleared,
-    /// Tab where a model is to be named: the line so far.
+    /// Tab where a model's name is expected: the line so far.
     Pick(String),
-    /// Ctrl-Z. What was begun stays on the line.
+    /// Ctrl-Z. An unfinished line is kept.
     Suspend,
-    /// Ctrl-V. What was begun stays on the line.
+    /// Ctrl-V. An unfinished line is kept.
     Picture,
     /// Ctrl-D on an empty line.
     End,
@@ -61,16 +61,16 @@ pub(crate) struct Editor {
     printer: SyncSender<String>,
     look: Look,
     region: Region,
-    /// What was on the line was for choosing, and is not to stay there.
+    /// Whether the text on the line was only meant for choosing, and must not stay there.
     picked: Cell<bool>,
-    /// The long texts that were pasted.
+    /// Long texts that were pasted.
     pasted: Pasted,
-    /// What the user's own editor is handed. It goes with this.
+    /// The file for the user's own editor. It is removed along with this.
     draft: Option<Draft>,
 }
 
 impl Editor {
-    /// An editor that remembers these lines, oldest first.
+    /// Creates an editor that remembers these lines, oldest first.
     pub(crate) fn new(
         look: Look,
         region: Region,
@@ -97,7 +97,7 @@ impl Editor {
             .with_validator(Box::new(Several))
             .with_ansi_colors(look.colour)
             .with_edit_mode(Box::new(keys))
-            // Once a line is sent, only the line stays on the screen.
+            // Once a line is sent, only the line itself stays on the screen.
             .with_transient_prompt(Box::new(Line { status: String::new(), look }))
             .use_bracketed_paste(true)
             .with_external_printer(printer);
@@ -123,7 +123,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Says something above the line while it is being typed.
+    /// Returns a sender that prints above the line while it is being typed.
     pub(crate) fn printer(&self) -> SyncSender<String> {
         self.printer.clone()
     }
@@ -160,7 +160,7 @@ impl Editor {
             }
             Ok(Signal::CtrlC) => Ok(Typed::Interrupt),
             Ok(Signal::CtrlD) => Ok(Typed::End),
-            // Signals that are yet to come.
+            // Signals that do not exist yet.
             Ok(_) => Ok(Typed::Line(String::new())),
             Err(error) => Err(Failure::new(format!("cannot read the line: {error}"))),
         }
@@ -168,7 +168,7 @@ impl Editor {
 }
 
 impl Editor {
-    /// Handles what concerns pasted texts. Returns false for anything else.
+    /// Handles pasted texts. Returns `false` for anything else.
     fn pasting(&mut self, line: &str) -> bool {
         let text = self.reedline.current_buffer_contents().to_owned();
         let cursor = self.reedline.current_insertion_point();
@@ -180,7 +180,7 @@ impl Editor {
                 vec![EditCommand::Clear, EditCommand::InsertString(text)]
             }
             ERASE | ERASE_WORD => match self.pasted.ends_with_fold(before) {
-                // It is deleted as a whole.
+                // A placeholder is deleted as a whole.
                 Some(length) => {
                     let position = before.len().saturating_sub(length);
                     let rest = format!("{}{after}", before.get(..position).unwrap_or_default());
@@ -194,7 +194,7 @@ impl Editor {
                 None => vec![EditCommand::CutWordLeft],
             },
             _ => match line.strip_prefix(DROP).and_then(|line| line.split_once(DROP)) {
-                // For a command the path is what was meant.
+                // For a command, the path itself is meant.
                 Some((_, path)) if text.trim_start().starts_with(['!', '/']) => {
                     vec![EditCommand::InsertString(path.to_owned())]
                 }
@@ -209,7 +209,7 @@ impl Editor {
         true
     }
 
-    /// Ctrl-C: a line that was begun is put aside, where Up finds it.
+    /// Handles Ctrl-C: an unfinished line is set aside, and Up brings it back.
     fn interrupt(&mut self) -> Result<Typed, Failure> {
         let draft = self.reedline.current_buffer_contents().to_owned();
         if draft.trim().is_empty() {
@@ -220,7 +220,7 @@ impl Editor {
         Ok(Typed::Cleared)
     }
 
-    /// Reads a line on a terminal that only prints: the terminal's own editing is all there is.
+    /// Reads a line on a print-only terminal, with only the terminal's own editing.
     fn plain_line(&self, status: &str, prefill: Option<&str>) -> Result<Typed, Failure> {
         let failed = |error: std::io::Error| Failure::new(format!("cannot read the line: {error}"));
         let draft = prefill.map(|text| format!("(not sent: {})\n", one_line(text, 200))).unwrap_or_default();
@@ -286,7 +286,7 @@ fn bind(bindings: &mut Keybindings) {
     bindings.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
 }
 
-/// The user's own editor.
+/// Returns the command of the user's own editor.
 fn buffer_editor() -> Option<Command> {
     let wanted = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| std::env::var(name).ok());
     let words = wanted.into_iter().find(|value| !value.trim().is_empty())?;
@@ -296,8 +296,8 @@ fn buffer_editor() -> Option<Command> {
     Some(command)
 }
 
-/// A line that is written in the user's own editor: a file that nobody else can read or guess, in a folder of its own. Both are
-/// removed with this.
+/// A line that is written in the user's own editor: a file that nobody else can read or guess, in its own folder. Both
+/// are removed along with this.
 struct Draft {
     _folder: tempfile::TempDir,
     file: PathBuf,
@@ -311,20 +311,20 @@ impl Draft {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         let folder = builder.tempdir().map_err(failed)?;
-        // A file of this kind is its owner's alone.
+        // Files created like this are accessible only to their owner.
         let file =
             tempfile::Builder::new().prefix("prompt-").suffix(".md").tempfile_in(folder.path()).map_err(failed)?;
         let (_, file) = file.keep().map_err(|error| failed(error.error))?;
         Ok(Draft { _folder: folder, file })
     }
 
-    /// What was written is on the line by now.
+    /// Empties the file: its text is on the line by now.
     fn clear(&self) {
         let _ = std::fs::OpenOptions::new().write(true).truncate(true).open(&self.file);
     }
 }
 
-/// The text without what only said that more lines come.
+/// Removes what only marked a text as having several lines.
 fn unfenced(line: &str) -> String {
     let trimmed = line.trim();
     let inner = trimmed.strip_prefix(FENCE).and_then(|rest| rest.strip_suffix(FENCE));
@@ -334,7 +334,7 @@ fn unfenced(line: &str) -> String {
     }
 }
 
-/// Is the line whole, or do more lines come?
+/// Decides whether the line is complete or more lines follow.
 struct Several;
 
 impl Validator for Several {
@@ -344,7 +344,7 @@ impl Validator for Several {
     }
 }
 
-/// What stands above and before the line.
+/// The text above and before the line.
 struct Line {
     status: String,
     look: Look,
@@ -352,7 +352,7 @@ struct Line {
 
 impl Prompt for Line {
     fn render_prompt_left(&self) -> Cow<'_, str> {
-        // In a row of its own, where it never meets what is typed.
+        // In its own row, where it cannot collide with typed text.
         if self.status.is_empty() { Cow::Borrowed("") } else { Cow::Owned(format!("{}\n", self.status)) }
     }
 
@@ -403,7 +403,7 @@ mod tests {
         let (draft, other) = (Draft::new().unwrap(), Draft::new().unwrap());
         let (file, folder) = (draft.file.clone(), draft.file.parent().unwrap().to_owned());
         assert_ne!(draft.file, other.file);
-        // As the line editor writes it.
+        // As the line editor does.
         std::fs::write(&file, "secret").unwrap();
         assert_eq!((mode(&file), mode(&folder)), (0o600, 0o700));
         draft.clear();

@@ -1,4 +1,4 @@
-//! The branches of a conversation as a tree, as rows of the picker.
+//! The branches of a conversation as a tree, for the picker.
 
 use ikigai::Role;
 use ikigai_store::{Conversation, ConversationId, Store};
@@ -8,7 +8,7 @@ use crate::exit::Failure;
 use crate::history::when;
 use crate::screen::notice;
 
-/// The branches of a conversation, each below the one that it hangs on: its id, and its row.
+/// Returns the branches of a conversation, each after its parent: its id and its row.
 pub(super) async fn rows(
     store: &dyn Store,
     here: ConversationId,
@@ -31,7 +31,7 @@ pub(super) async fn rows(
     Ok(rows)
 }
 
-/// The family from its roots on, each with how deep it hangs.
+/// Returns the family from its roots on, each member with its depth.
 fn tree(family: &[Conversation]) -> Vec<(usize, &Conversation)> {
     let is_member = |id: ConversationId| family.iter().any(|member| member.id == id);
     let mut open: Vec<(usize, &Conversation)> = family
@@ -52,7 +52,7 @@ fn tree(family: &[Conversation]) -> Vec<(usize, &Conversation)> {
     tree
 }
 
-/// What a branch begins with that its parent does not have.
+/// Returns what a branch begins with that its parent does not have.
 async fn first_own(store: &dyn Store, branch: &Conversation) -> Result<String, Failure> {
     let thread = store.thread(branch.id).await?;
     let shared = branch.parent.as_ref().and_then(|parent| parent.message);

@@ -1,4 +1,4 @@
-//! The keyboard while a turn runs.
+//! The keyboard during a turn.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use super::quiet;
 use crate::exit::Failure;
 use crate::screen::{Region, Size};
 
-/// What a key means while a turn runs.
+/// The meaning of a key during a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Key {
     /// Ctrl-C or Escape.
@@ -21,7 +21,7 @@ pub(crate) enum Key {
     Thinking,
     /// Ctrl-Z.
     Suspend,
-    /// A letter, or a text that was pasted.
+    /// A letter or a pasted text.
     Text(String),
     /// Backspace.
     Back,
@@ -31,31 +31,31 @@ pub(crate) enum Key {
     Enter,
     /// Tab.
     Tab,
-    /// A row or a page up or down.
+    /// One row or page up or down.
     Up,
     Down,
     PageUp,
     PageDown,
-    /// The terminal has another size.
+    /// The terminal has a new size.
     Resized(Size),
 }
 
-/// What was typed, as lines.
+/// Typed text, as lines.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Typing {
-    /// Whole ones, but for empty ones.
+    /// Complete lines, without empty ones.
     pub(crate) lines: Vec<String>,
-    /// The beginning of one.
+    /// The unfinished line.
     pub(crate) typed: String,
 }
 
 impl Typing {
-    /// What these keys type.
+    /// Returns the text that these keys type.
     pub(crate) fn of(keys: Vec<Key>) -> Self {
         Typing::default().with(keys)
     }
 
-    /// What these keys make of it.
+    /// Returns the text after these further keys.
     pub(crate) fn with(mut self, keys: Vec<Key>) -> Self {
         for key in keys {
             match key {
@@ -79,15 +79,15 @@ impl Typing {
     }
 }
 
-/// How long the reader looks for a key before it looks whether it is still wanted. So long does the end of a turn wait.
+/// How long the reader waits for a key before it checks whether it is still needed. The end of a turn waits this long.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The keyboard, read key by key. Dropped, it is as it was.
+/// The keyboard, read key by key. Restored to its former state when dropped.
 ///
-/// A thread of its own reads it, and has ended when this is dropped: nobody else is reading when the line editor asks the
-/// terminal where its cursor is.
+/// A separate thread reads it, and has ended once this is dropped: nothing else is reading when the line editor asks the
+/// terminal for its cursor position.
 pub(crate) struct Keys {
-    /// None when it is closed.
+    /// `None` once it is closed.
     reader: Option<Reader>,
 }
 
@@ -99,7 +99,7 @@ struct Reader {
 }
 
 impl Keys {
-    /// Takes the keyboard; on a terminal that only prints, its whole lines.
+    /// Starts reading the keyboard; on a print-only terminal, whole lines.
     pub(crate) fn open(region: Region) -> Result<Self, Failure> {
         let failed = |error: std::io::Error| Failure::new(format!("cannot read keys: {error}"));
         let is_raw = region == Region::Live;
@@ -116,20 +116,20 @@ impl Keys {
                     Ok(true) => crossterm::event::read(),
                     Err(error) => Err(error),
                 };
-                // A keyboard that is gone, or nobody who listens.
+                // The keyboard is gone, or nobody is listening.
                 if !read.is_ok_and(|event| sender.send(event).is_ok()) {
                     break;
                 }
             }
         });
         if is_raw {
-            // A terminal that does not know this ignores it.
+            // Terminals that do not support this ignore it.
             let _ = crossterm::execute!(std::io::stdout(), EnableBracketedPaste);
         }
         Ok(Keys { reader: Some(Reader { events, over, is_raw, thread: Some(thread) }) })
     }
 
-    /// The next key that means something.
+    /// Returns the next key that has a meaning.
     pub(crate) async fn next(&mut self) -> Key {
         let Some(reader) = &mut self.reader else { return std::future::pending().await };
         loop {
@@ -139,13 +139,13 @@ impl Keys {
                         return key;
                     }
                 }
-                // The keyboard is gone, and with it the person.
+                // The keyboard is gone, and with it the user.
                 None => return Key::Stop,
             }
         }
     }
 
-    /// Lets go of the keyboard, and gives the keys that nobody asked for yet.
+    /// Stops reading the keyboard, and returns the keys that have not been handled yet.
     pub(crate) fn close(mut self) -> Vec<Key> {
         let Some(mut reader) = self.reader.take() else { return Vec::new() };
         reader.end();
@@ -153,7 +153,7 @@ impl Keys {
         late.filter_map(meaning).collect()
     }
 
-    /// Lets go of the terminal while the program sleeps, and takes it again afterwards.
+    /// Releases the terminal while the program is suspended.
     pub(crate) fn suspend(&mut self) {
         let _ = crossterm::terminal::disable_raw_mode();
         quiet::suspend();
@@ -161,7 +161,7 @@ impl Keys {
     }
 }
 
-/// Throws away what was typed and not read yet: the beginning of a line that a terminal which edits lines itself still holds.
+/// Discards unread input: the beginning of a line that a terminal with its own line editing still holds.
 pub(crate) fn forget_typed() {
     #[cfg(unix)]
     let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
@@ -176,7 +176,7 @@ impl Drop for Keys {
 }
 
 impl Reader {
-    /// Waits for the thread to end, and gives the terminal back.
+    /// Waits for the thread to end, and restores the terminal.
     fn end(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {

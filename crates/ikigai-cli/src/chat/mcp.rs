@@ -1,4 +1,4 @@
-//! MCP servers from the settings: connected in the background, so that a slow one keeps nobody waiting.
+//! MCP servers from the settings, connected in the background, so that nobody has to wait for a slow one.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,12 +11,12 @@ use tokio::task::JoinHandle;
 use crate::screen::notice;
 use crate::settings::McpServer;
 
-/// How often a server that is connecting is looked at.
+/// How often a connecting server is checked.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// How long programs may take to end by themselves when the chat does; then they are killed.
+/// How long programs may take to exit on their own when the chat ends, before they are killed.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// The servers, each in its state.
+/// The servers and their states.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Servers(Arc<Mutex<BTreeMap<String, State>>>);
 
@@ -28,7 +28,7 @@ enum State {
 }
 
 impl Servers {
-    /// Begins to connect to all of them. What goes wrong is told, in words.
+    /// Starts connecting to all of them. Errors are reported in words.
     pub(crate) fn begin(
         configured: BTreeMap<String, McpServer>,
         tell: impl Fn(String) + Clone + Send + 'static,
@@ -36,7 +36,7 @@ impl Servers {
         let servers = Servers::default();
         for (name, server) in configured {
             let (known, tell, label) = (servers.clone(), tell.clone(), name.clone());
-            // Nothing is known of it before this lock is free again.
+            // Nothing is recorded about a server before this lock is released.
             let mut states = servers.states();
             let task = tokio::spawn(async move {
                 let state = match connect(&label, server).await {
@@ -53,8 +53,8 @@ impl Servers {
         servers
     }
 
-    /// Lets go of all of them, those that are still connecting too. A program sees the end of its input and may end by
-    /// itself; with the runtime it is killed.
+    /// Disconnects from all of them, including those still connecting. A program sees the end of its input and may exit
+    /// on its own; it is killed along with the runtime.
     pub(crate) async fn end(&self) {
         let states = std::mem::take(&mut *self.states());
         for state in states.values() {
@@ -68,7 +68,7 @@ impl Servers {
         }
     }
 
-    /// The tools of all servers that are there.
+    /// Returns the tools of all connected servers.
     pub(crate) fn tools(&self) -> Vec<Callable> {
         let states = self.states();
         let ready = states.values().filter_map(|state| match state {
@@ -78,7 +78,7 @@ impl Servers {
         ready.flatten().collect()
     }
 
-    /// Each server and how it is, in words.
+    /// Returns each server and its status, in words.
     pub(crate) fn list(&self) -> Vec<(String, Result<String, String>)> {
         let states = self.states();
         let words = |state: &State| match state {
@@ -95,7 +95,7 @@ impl Servers {
         states.iter().map(|(name, state)| (name.clone(), words(state))).collect()
     }
 
-    /// Waits until each is there or has failed.
+    /// Waits until each one is connected or has failed.
     pub(crate) async fn settled(&self) {
         while self.states().values().any(|state| matches!(state, State::Connecting(_))) {
             tokio::time::sleep(LOOK_AGAIN).await;
@@ -107,7 +107,7 @@ impl Servers {
     }
 }
 
-/// Connects to a server, and asks what it can do.
+/// Connects to a server and asks for its tools.
 async fn connect(name: &str, configured: McpServer) -> Result<(Connection, Vec<Callable>), String> {
     let McpServer { command, env, url, headers } = configured;
     let mut server = match (command.split_first(), url) {

@@ -1,30 +1,30 @@
-//! What a turn takes, as far as that can be told while it runs.
+//! The tokens and cost of a turn, as far as they are known while it runs.
 
 use ikigai::{Block, Facts, Message, Money, Response, Usage};
 
-/// About so many bytes are a token.
+/// The approximate number of bytes per token.
 pub(crate) const BYTES_A_TOKEN: u64 = 4;
 
-/// What a turn takes so far.
+/// The tokens and cost of a turn so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Meter {
     model: String,
-    /// The model's prices, where they are known.
+    /// The model's prices, if known.
     facts: Option<Facts>,
-    /// About so many tokens are sent with each request.
+    /// About how many tokens are sent with each request.
     prompt_tokens: u64,
     /// The key that ends the turn.
     stops: &'static str,
-    /// What the requests before this one took.
+    /// The tokens and cost of the requests before this one.
     tokens: u64,
     cost: Option<Money>,
-    /// What has come of this one, in bytes.
+    /// The bytes that have arrived of this one.
     bytes: u64,
     is_running: bool,
 }
 
 impl Meter {
-    /// A turn with a model, with so many tokens to send, that a key ends.
+    /// Creates a meter for a turn that sends this many tokens to a model and that a key ends.
     pub(crate) fn new(model: String, facts: Option<Facts>, prompt_tokens: u64, stops: &'static str) -> Self {
         Meter { model, facts, prompt_tokens, stops, ..Meter::default() }
     }
@@ -37,23 +37,23 @@ impl Meter {
         self.stops
     }
 
-    /// Roughly what sending the request costs. `None` if the prices are unknown.
+    /// Returns roughly what sending the request costs. `None` if the prices are unknown.
     pub(crate) fn prompt_cost(&self) -> Option<Money> {
         let usage = Usage::new(self.prompt_tokens, 0);
         Some(self.facts.as_ref()?.cost(&usage)?.total())
     }
 
-    /// An answer begins.
+    /// Notes that an answer begins.
     pub(crate) fn begin(&mut self) {
         self.is_running = true;
     }
 
-    /// So much of it has come.
+    /// Counts a piece of the answer.
     pub(crate) fn wrote(&mut self, text: &str) {
         self.bytes += text.len() as u64;
     }
 
-    /// It is whole, and it is known what it took.
+    /// Records the usage and cost of a complete answer.
     pub(crate) fn paid(&mut self, usage: Option<&Usage>, cost: Option<Money>) {
         let written = usage.map(|usage| usage.output_tokens + usage.thinking_tokens);
         self.tokens += written.unwrap_or(self.bytes / BYTES_A_TOKEN);
@@ -61,7 +61,7 @@ impl Meter {
         (self.bytes, self.is_running) = (0, false);
     }
 
-    /// About so much an answer cost that is not whole: providers count at its end.
+    /// Returns about how much an incomplete answer cost: providers count at its end.
     pub(crate) fn estimate(&self, partial: &Response) -> Option<Money> {
         let mut usage = partial.usage.clone().unwrap_or_default();
         let written = partial.content.iter().map(written).sum::<u64>() / BYTES_A_TOKEN;
@@ -72,12 +72,12 @@ impl Meter {
         self.facts.as_ref()?.cost(&usage).map(|cost| cost.total())
     }
 
-    /// About so many tokens were written.
+    /// Returns about how many tokens were written.
     pub(crate) fn tokens(&self) -> u64 {
         self.tokens + self.bytes / BYTES_A_TOKEN
     }
 
-    /// About so much was spent.
+    /// Returns about how much was spent.
     pub(crate) fn cost(&self) -> Option<Money> {
         if !self.is_running {
             return self.cost;
@@ -87,7 +87,7 @@ impl Meter {
     }
 }
 
-/// How many bytes of a block the model wrote.
+/// Returns how many bytes of a block the model wrote.
 fn written(block: &Block) -> u64 {
     let bytes = match block {
         Block::Text(text) => text.text.len(),
@@ -98,7 +98,7 @@ fn written(block: &Block) -> u64 {
     bytes as u64
 }
 
-/// About so many tokens a message is.
+/// Returns about how many tokens a message has.
 pub(crate) fn tokens_of(message: &Message) -> u64 {
     let said = |block: &Block| match block {
         Block::ToolResult(result) => {
@@ -113,7 +113,7 @@ pub(crate) fn tokens_of(message: &Message) -> u64 {
     message.content.iter().map(said).sum::<u64>() / BYTES_A_TOKEN
 }
 
-/// What is known of two sums.
+/// Adds two sums, either of which may be unknown.
 pub(crate) fn sum(one: Option<Money>, other: Option<Money>) -> Option<Money> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one + other),

@@ -102,7 +102,7 @@ pub(crate) struct Chat {
     allowed: Vec<std::path::PathBuf>,
 }
 
-/// How long the end may take.
+/// How long ending may take.
 pub(crate) const ENDING: Duration = Duration::from_secs(1);
 
 const AFTER_LONG_HELP: &str = "\
@@ -130,14 +130,14 @@ pub(crate) struct Talk {
     editor: Editor,
     agents: Agents,
     servers: Servers,
-    /// Conversations as they were last listed, for choosing by number.
+    /// Conversations as last listed, for choosing by number.
     listed: Vec<ConversationId>,
     /// Lines that were typed while an answer was being written.
     queued: std::collections::VecDeque<String>,
 }
 
 pub(crate) fn run(chat: Chat, out: &mut Out) -> Result<(), Failure> {
-    // A single word that is nearly a command was meant as one, and is not sent to a model.
+    // A single word that nearly matches a command was meant as one, and is not sent to a model.
     if let [word] = chat.question.as_slice()
         && let Some(command) = crate::cli::nearest_command(word)
     {
@@ -156,11 +156,11 @@ pub(crate) fn run(chat: Chat, out: &mut Out) -> Result<(), Failure> {
         .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
     let project = if chat.no_project { None } else { trust::settle(out)? };
     let region = Region::detect(true, |name| std::env::var(name).ok());
-    // A terminal that only prints is left as it is, and works line by line.
+    // A print-only terminal is left unchanged, and works line by line.
     let quiet = (region == Region::Live).then(Quiet::begin);
     let outcome = runtime.block_on(converse(chat, region, project.unwrap_or_default(), out));
     drop(quiet);
-    // An agent that still runs is not waited for, but programs that were started are ended.
+    // Running agents are not waited for, but programs that were started are ended.
     runtime.shutdown_timeout(ENDING);
     outcome
 }
@@ -213,18 +213,18 @@ async fn converse(mut chat: Chat, region: Region, project: Project, out: &mut Ou
     closed
 }
 
-/// Says what went wrong with something in the background: above the line that is being typed, or before the next one.
+/// Reports an error in the background, above the line that is being typed or before the next one.
 fn tell(words: &str, look: Look, region: Region, printer: &SyncSender<String>) {
     let text = notice::error(words, None, look);
     match region {
-        // A full line of notices is there to be read first.
+        // Dropped if the queue of notices is full, which has to be read first.
         Region::Live => drop(printer.try_send(text.trim_end().to_owned())),
-        // On a terminal that is gone there is nobody to tell.
+        // If the terminal is gone, there is nobody to tell.
         Region::Plain => drop(std::io::stdout().lock().write_all(text.as_bytes())),
     }
 }
 
-/// What the chat begins with. True when it goes on with a conversation that was kept.
+/// Begins the chat. Returns whether it continues a saved conversation.
 async fn begin(session: &mut Session, chat: &Chat) -> Result<bool, Failure> {
     let id = match (&chat.resume, chat.continue_last) {
         (Some(part), _) => Some(conversations::find(&*session.store, part).await?),
@@ -254,7 +254,7 @@ async fn begin(session: &mut Session, chat: &Chat) -> Result<bool, Failure> {
 
 impl Talk {
     async fn talk(&mut self) -> Result<(), Failure> {
-        // Ctrl-C on an empty line leaves when it is pressed twice in a row.
+        // Ctrl-C on an empty line leaves if pressed twice in a row.
         let mut interrupted = false;
         loop {
             self.session.reckon().await?;
@@ -267,7 +267,7 @@ impl Talk {
             };
             match &line {
                 Typed::Line(line) => self.session.store.remember_prompt(line).await?,
-                // The cursor still stands on the line.
+                // The cursor is still on the line.
                 Typed::Shortcut(_) | Typed::Interrupt | Typed::Pick(_) => self.print("\n")?,
                 Typed::Cleared | Typed::Suspend | Typed::Picture | Typed::End => {}
             }
@@ -306,7 +306,7 @@ impl Talk {
                         Ok(Next::Prompt) => {}
                         Ok(Next::Ask) => self.ask().await?,
                         Ok(Next::Leave) => return Ok(()),
-                        // A command that failed is told, and the chat goes on; a terminal that is gone ends it.
+                        // A failed command is reported, and the chat continues; if the terminal is gone, the chat ends.
                         Err(failure) if failure.exit == crate::exit::Exit::ClosedPipe => return Err(failure),
                         Err(failure) => {
                             self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look))?;
@@ -317,11 +317,11 @@ impl Talk {
         }
     }
 
-    /// What a line means.
+    /// Handles a line.
     async fn heard(&mut self, line: &str) -> Result<Next, Failure> {
         let trimmed = line.trim();
         if trimmed.is_empty() {
-            // An edit that was thought better of.
+            // An edit that was abandoned.
             self.session.editing = None;
             return Ok(Next::Prompt);
         }
@@ -337,7 +337,7 @@ impl Talk {
         self.say(line).await
     }
 
-    /// Asks the model about the conversation as it stands, and tells how that went.
+    /// Asks the model to continue the conversation, and reports the outcome.
     pub(crate) async fn ask(&mut self) -> Result<(), Failure> {
         self.warn_when_long()?;
         if let Err(failure) = self.session.check_cost(&self.session.history()) {
@@ -401,7 +401,7 @@ impl Talk {
         tokio::task::block_in_place(|| editor.read(&status, prefill.as_deref()))
     }
 
-    /// The model, how full its window is, what the conversation cost.
+    /// Returns the status line: the model, how full its window is, what the conversation cost.
     fn status_line(&self) -> String {
         let mut parts = Vec::new();
         parts.extend(self.session.is_incognito().then(|| "incognito".to_owned()));
@@ -438,7 +438,7 @@ impl Talk {
         self.print("\n")
     }
 
-    /// The way back to the conversation, for anyone who leaves it.
+    /// Shows how to return to the conversation, for a user who leaves it.
     fn part(&self) -> Result<(), Failure> {
         match &self.session.conversation {
             Some(conversation) if !self.session.thread.is_empty() && self.session.store.place() != "memory" => {
@@ -449,7 +449,7 @@ impl Talk {
         }
     }
 
-    /// Writes to the terminal, colours and all as they are.
+    /// Writes to the terminal, with colours and all.
     pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = std::io::stdout().lock();
         let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
@@ -463,12 +463,12 @@ impl std::fmt::Debug for Talk {
     }
 }
 
-/// A text in a style, where styles are wanted.
+/// Applies a style to a text, if styles are wanted.
 fn painted(look: Look, style: anstyle::Style, text: &str) -> String {
     look.paint(style, text)
 }
 
-/// The terminal's size; a usual one where it does not say.
+/// Returns the terminal's size, or a usual one if it is unknown.
 pub(crate) fn size() -> Size {
     match crossterm::terminal::size() {
         Ok((columns, rows)) if columns > 0 && rows > 0 => {

@@ -8,7 +8,7 @@ use super::session::{Choice, Session};
 use crate::exit::Failure;
 use crate::levels;
 
-/// A model to choose.
+/// A model to choose from.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     name: ModelName,
@@ -16,7 +16,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The model, thinking as asked for.
+    /// Returns the model, thinking as requested.
     pub(super) fn chosen(&self, level: Option<Level>) -> Choice {
         let mut name = self.name.clone();
         name.level = level.or(name.level);
@@ -24,7 +24,7 @@ impl Row {
     }
 }
 
-/// All models that talk: those used last, then those whose key is there, by provider and newest first, then the others.
+/// Returns all models that produce text: recent ones first, then those with a key by provider and date, then others.
 pub(super) async fn rows(session: &Session) -> Result<Vec<Row>, Failure> {
     let registry = session.access.registry();
     let with_key = session.access.providers_with_key()?;
@@ -83,7 +83,7 @@ fn row(session: &Session, facts: &Facts, name: ModelName, has_key: bool) -> Row 
     Row { name, choice: picker::Choice { columns, words, is_dim: !has_key } }
 }
 
-/// A price a million tokens: `$3`, `$0.25`.
+/// Formats a price per million tokens: `$3`, `$0.25`.
 fn dollars(micro: u64) -> String {
     let cents = micro / 10_000;
     match (cents % 100, micro % 10_000) {
@@ -93,7 +93,7 @@ fn dollars(micro: u64) -> String {
     }
 }
 
-/// A window: `200K`, `1M`.
+/// Formats the size of a window: `200K`, `1M`.
 fn window(tokens: u32) -> String {
     match tokens {
         1_000_000.. => {

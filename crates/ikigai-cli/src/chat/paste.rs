@@ -24,7 +24,7 @@ pub(super) struct Pasted(Arc<Mutex<Folds>>);
 
 #[derive(Debug, Default)]
 struct Folds {
-    /// The placeholder on the line, and the text it stands for.
+    /// Each placeholder on the line, and the text it represents.
     all: Vec<(String, String)>,
     /// Whether one of them is on the line that is being typed.
     on_line: bool,
@@ -35,7 +35,7 @@ impl Pasted {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The placeholder for a long text. `None` if it is short enough to be shown.
+    /// Returns the placeholder for a long text. `None` if the text is short enough to be shown.
     fn fold(&self, text: &str) -> Option<String> {
         let (lines, characters) = (text.lines().count(), text.chars().count());
         let what = match (lines > MOST_LINES, characters > MOST_CHARACTERS) {
@@ -56,22 +56,22 @@ impl Pasted {
         })
     }
 
-    /// The line with every placeholder replaced by its text.
+    /// Returns the line with every placeholder replaced by its text.
     pub(super) fn unfolded(&self, line: &str) -> String {
         self.with(|folds| folds.all.iter().fold(line.to_owned(), |line, (mark, text)| line.replace(mark, text)))
     }
 
-    /// The line with earlier pastes folded again.
+    /// Returns the line with earlier pastes folded again.
     pub(super) fn folded(&self, line: &str) -> String {
         self.with(|folds| folds.all.iter().fold(line.to_owned(), |line, (mark, text)| line.replace(text, mark)))
     }
 
-    /// A new line starts with this text on it.
+    /// Notes that a new line starts with this text on it.
     pub(super) fn begin(&self, line: &str) {
         self.with(|folds| folds.on_line = folds.all.iter().any(|(mark, _)| line.contains(mark)));
     }
 
-    /// The length in bytes of the placeholder at the end of this text.
+    /// Returns the length in bytes of the placeholder at the end of this text.
     pub(super) fn ends_with_fold(&self, before: &str) -> Option<usize> {
         self.with(|folds| folds.all.iter().find(|(mark, _)| before.ends_with(mark)).map(|(mark, _)| mark.len()))
     }
@@ -81,7 +81,7 @@ impl Pasted {
     }
 }
 
-/// The keys of the line editor, and pasting.
+/// The line editor's keys, and pasting.
 pub(super) struct Pasting {
     pub(super) keys: Box<dyn EditMode>,
     pub(super) pasted: Pasted,
@@ -125,8 +125,8 @@ impl EditMode for Pasting {
 }
 
 impl Pasting {
-    /// Lets the keys switch their mode. The line editor would ask this, and its question cannot be passed on: reedline keeps the
-    /// type of the answer to itself.
+    /// Lets the keys switch their mode. The line editor would ask them to, but its call cannot be forwarded, because
+    /// reedline keeps the type of its result private.
     fn switch_mode(&mut self, event: &ReedlineEvent) {
         match event {
             ReedlineEvent::SwitchMode(_) => {

@@ -1,4 +1,4 @@
-//! Something to choose from: a list that is narrowed by typing, with what there is to say about the row that is marked.
+//! The picker: a list that is narrowed by typing, with details about the marked row.
 
 use std::io::Stdout;
 
@@ -11,33 +11,33 @@ use super::{Talk, size};
 use crate::exit::Failure;
 use crate::screen::{Live, Look, Region, Size, clean, notice, shorten, width};
 
-/// So many rows are shown at most.
+/// The maximum number of rows shown.
 const MOST: usize = 15;
-/// Lines that are not rows: the question, the detail, the keys.
+/// The lines that are not rows: the question, the detail, the keys.
 const OTHERS: usize = 8;
-/// So many lines are said about the marked row at most.
+/// The maximum number of lines about the marked row.
 const DETAIL: usize = 4;
 
-/// One of the things to choose from.
+/// One item of the list.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Choice {
-    /// What is shown, column by column.
+    /// What is shown, by column.
     pub(crate) columns: Vec<String>,
     /// What is searched.
     pub(crate) words: String,
-    /// Whether it is dim, and comes after the others.
+    /// Whether it is dimmed and comes after the others.
     pub(crate) is_dim: bool,
 }
 
-/// The list, as it is narrowed and marked.
+/// The list, with its filter and mark.
 #[derive(Debug)]
 pub(crate) struct Picker {
     title: &'static str,
     choices: Vec<Choice>,
     query: String,
-    /// The places of those that fit the query, best first.
+    /// The indexes of the choices that match the query, best first.
     fitting: Vec<usize>,
-    /// Which of these is marked, and which is the first on the screen.
+    /// The index of the marked choice among these, and of the first one on the screen.
     marked: usize,
     top: usize,
 }
@@ -51,14 +51,14 @@ pub(crate) struct Picked {
 }
 
 impl Picker {
-    /// Choices in the order in which they are shown while nothing is typed.
+    /// Creates a picker whose choices are in this order while nothing is typed.
     pub(crate) fn new(title: &'static str, choices: Vec<Choice>, query: &str) -> Self {
         let mut picker = Picker { title, choices, query: query.to_owned(), fitting: Vec::new(), marked: 0, top: 0 };
         picker.narrow();
         picker
     }
 
-    /// The place of the marked choice.
+    /// Returns the index of the marked choice.
     pub(crate) fn marked(&self) -> Option<usize> {
         self.fitting.get(self.marked).copied()
     }
@@ -74,10 +74,10 @@ impl Picker {
                 scored.push((choice.is_dim, score, place));
             }
         }
-        // Letters that are strewn over a name hardly mean it, where others fit much better.
+        // Letters scattered over a name are hardly meant if other names match much better.
         let best = scored.iter().map(|(_, score, _)| *score).max().unwrap_or(0);
         scored.retain(|(_, score, _)| score * 2 >= best);
-        // Equally good ones stay in their order.
+        // Equally good matches keep their order.
         scored.sort_by_key(|(is_dim, score, place)| (*is_dim, std::cmp::Reverse(*score), *place));
         self.fitting = scored.into_iter().map(|(.., place)| place).collect();
         (self.marked, self.top) = (0, 0);
@@ -88,7 +88,7 @@ impl Picker {
         self.top = self.top.clamp((self.marked + 1).saturating_sub(room), self.marked);
     }
 
-    /// Hears a key. The outcome, once there is one: what was chosen, or nothing.
+    /// Handles a key. Returns the outcome once there is one: the choice, or `None` if cancelled.
     fn key(&mut self, key: &Key, room: usize) -> Option<Option<Picked>> {
         match key {
             Key::Text(text) => {
@@ -117,7 +117,7 @@ impl Picker {
         None
     }
 
-    /// All lines of it.
+    /// Returns all lines.
     fn lines(&self, detail: &[String], room: usize, look: Look) -> Vec<String> {
         let sign = if look.unicode { "›" } else { ">" };
         let count =
@@ -162,7 +162,7 @@ impl Picker {
 }
 
 impl Talk {
-    /// Lets the user choose; nothing when they cancel. `detail` says what there is to say about the marked choice.
+    /// Lets the user choose; `None` if they cancel. `detail` returns the lines about the marked choice.
     pub(super) async fn pick(
         &mut self,
         picker: Picker,
@@ -175,7 +175,7 @@ impl Talk {
         Ok(picked)
     }
 
-    /// What was typed while something else was on the screen is for the prompt.
+    /// Keeps what was typed while something else was on the screen for the prompt.
     pub(super) fn typed_meanwhile(&mut self, keys: Vec<Key>) {
         let Typing { lines, typed } = Typing::of(keys);
         self.queued.extend(lines);
@@ -191,8 +191,8 @@ fn strong(text: &str, look: Look) -> String {
     super::painted(look, anstyle::Style::new().bold(), text)
 }
 
-/// Lets the user choose; nothing when they cancel. `detail` says what there is to say about the marked choice. With it come
-/// the keys that were pressed when it was over already.
+/// Lets the user choose; `None` if they cancel. `detail` returns the lines about the marked choice. Also returns the keys
+/// that were pressed after the choice.
 async fn pick(
     mut picker: Picker,
     look: Look,

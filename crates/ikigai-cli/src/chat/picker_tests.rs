@@ -60,6 +60,6 @@ fn nothing_is_chosen_where_nothing_fits_or_it_is_cancelled() {
     assert_eq!(press(&mut none, &[Key::Enter]), None);
     assert!(none.lines(&[], 3, LOOK).join("\n").contains("no matches"));
     assert_eq!(press(&mut none, &[Key::Stop]), Some(None));
-    // Other words than those on the screen are found, too.
+    // Words that are not on the screen are found, too.
     assert_eq!(picker("anthropic").marked(), Some(0));
 }

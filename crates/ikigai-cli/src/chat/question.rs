@@ -1,7 +1,7 @@
-//! A call that waits for the user's word: what is shown of it, and which keys count.
+//! A tool call that waits for the user's approval: how it is shown, and which keys count.
 //!
-//! Nobody agrees by accident. Keys count only after a quiet moment and with an empty line, so that what was typed ahead is
-//! no answer; a choice is confirmed with Enter; and nothing can be allowed before all of it was on the screen.
+//! Nobody approves by accident. Keys count only after a quiet moment and with an empty line, so that text typed ahead is
+//! not an answer; a choice is confirmed with Enter; and nothing can be allowed before all of it was on the screen.
 
 use std::time::{Duration, Instant};
 
@@ -9,30 +9,30 @@ use super::keys::Key;
 use crate::screen::{Content, Look, Sheet, Size, clean};
 use crate::tools::{Described, Rule};
 
-/// So long must the keyboard be quiet before a key is an answer.
+/// How long the keyboard must be quiet before a key counts as an answer.
 const QUIET: Duration = Duration::from_millis(700);
-/// Lines of the screen that are not for the text: the frame, the keys, the line that is typed, the row that stays free.
+/// Lines of the screen that are not for the text: the frame, the keys, the line being typed, the row that stays empty.
 const OTHERS: usize = 7;
 
-/// What the user says about a call.
+/// The user's decision about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// This time.
+    /// Allowed this time.
     Once,
-    /// Now and from now on.
+    /// Allowed now and from now on.
     Always(Rule),
-    /// No, perhaps with a reason.
+    /// Denied, perhaps with a reason.
     No(Option<String>),
 }
 
-/// What became of a key.
+/// The effect of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Heard {
-    /// It was for the question.
+    /// It changed the question.
     Taken,
-    /// It answers the question.
+    /// It answered the question.
     Answer(Reply),
-    /// It was for the line that is being typed.
+    /// It belongs to the line that is being typed.
     Line(Key),
 }
 
@@ -44,20 +44,20 @@ enum Choice {
     Because,
 }
 
-/// A call that waits for the user's word.
+/// A call that waits for the user's decision.
 #[derive(Debug)]
 pub(crate) struct Question {
     told: Described,
     name: String,
     always: Option<Rule>,
     sheet: Sheet,
-    /// The first row on the screen, how many there is room for, and how many were shown without a gap.
+    /// The first row on the screen, how many rows fit, and how many were shown without a gap.
     top: usize,
     room: usize,
     seen: usize,
-    /// When a key was pressed last, or when the question was put.
+    /// When a key was last pressed, or when the question was asked.
     since: Instant,
-    /// Whether keys are answers.
+    /// Whether keys count as answers.
     heard: bool,
     chosen: Option<Choice>,
     reason: Option<String>,
@@ -84,7 +84,7 @@ impl Question {
         question
     }
 
-    /// The terminal has another size: all of it is laid out anew, and read anew.
+    /// Lays everything out anew for another terminal size; it has to be read again.
     pub(crate) fn resize(&mut self, look: Look, size: Size) {
         self.sheet = Sheet::new(&self.name, &self.told.warnings, &self.told.content, look);
         self.chosen = None;
@@ -101,7 +101,7 @@ impl Question {
         &self.told
     }
 
-    /// What stays on the screen below the line, where that is not all of it.
+    /// Returns what stays on the screen below the line, unless the line shows everything.
     pub(crate) fn kept(&self, look: Look) -> String {
         match &self.told.content {
             Content::Text(text) if self.told.line.ends_with(text.as_str()) => String::new(),
@@ -109,7 +109,7 @@ impl Question {
         }
     }
 
-    /// A key was pressed, while a line stands there or not.
+    /// Handles a key. `line` is the line that is being typed.
     pub(crate) fn key(&mut self, key: Key, line: &str, now: Instant) -> Heard {
         let quiet = now.saturating_duration_since(self.since) >= QUIET;
         self.since = now;
@@ -143,7 +143,7 @@ impl Question {
             "n" | "N" => Choice::No,
             "b" | "B" => Choice::Because,
             _ => {
-                // Somebody writes, and does not answer.
+                // Someone is typing, not answering.
                 self.heard = false;
                 return Heard::Line(Key::Text(text));
             }
@@ -200,19 +200,19 @@ impl Question {
 
     fn turn_to(&mut self, top: usize) -> Heard {
         self.top = top.min(self.sheet.len().saturating_sub(self.room));
-        // Only what follows on what was shown: a jump would leave a gap.
+        // Only if nothing was skipped: a jump would leave a gap.
         if self.top <= self.seen {
             self.seen = self.seen.max((self.top + self.room).min(self.sheet.len()));
         }
         Heard::Taken
     }
 
-    /// Was all of it on the screen?
+    /// Whether all of it was on the screen.
     fn is_read(&self) -> bool {
         self.seen >= self.sheet.len()
     }
 
-    /// The frame with its page, and the keys that count.
+    /// Returns the frame with its page, and the keys that count.
     pub(crate) fn lines(&self, line: &str, look: Look, now: Instant) -> Vec<String> {
         let count = self.sheet.len();
         let note = match count > self.room {
@@ -233,12 +233,12 @@ impl Question {
         lines
     }
 
-    /// All of it, with the letters that answer it.
+    /// Returns all of it, with the letters that answer it.
     pub(crate) fn whole(&self, look: Look) -> Vec<String> {
         self.lines("", look, self.since + QUIET)
     }
 
-    /// Is a reason to be written, and not begun?
+    /// Whether a reason is expected and not begun yet.
     pub(crate) fn wants_reason(&self) -> bool {
         self.reason.as_deref() == Some("")
     }

@@ -16,7 +16,7 @@ fn command(text: &str) -> Described {
     }
 }
 
-/// A question, and the time as the keys come.
+/// A question, and a clock that advances with the keys.
 struct Desk {
     question: Question,
     line: String,
@@ -35,7 +35,7 @@ impl Desk {
         self.now += Duration::from_millis(milliseconds);
     }
 
-    /// Presses keys 50 ms apart; what is not for the question is on the line.
+    /// Presses keys 50 ms apart; those that are not for the question go to the line.
     fn press(&mut self, keys: &[Key]) -> Option<Reply> {
         for key in keys {
             self.wait(50);
@@ -79,12 +79,12 @@ fn a_reason_goes_with_a_no() {
 
 #[test]
 fn what_is_typed_ahead_is_no_answer() {
-    // Written without a pause since before the question, Enter and all.
+    // Typed without a pause since before the question, including Enter.
     let mut desk = Desk::new("rm x", 24);
     assert_eq!(desk.press(&text("y")), None);
     assert_eq!(desk.press(&[Key::Enter]), None);
     assert_eq!(desk.press(&[text("a"), vec![Key::Enter]].concat()), None);
-    // On with a line that occurs, after any pause.
+    // Continuing an unfinished line, after any pause.
     let mut desk = Desk::new("rm x", 24);
     desk.line = "yard".to_owned();
     desk.wait(5000);
@@ -123,11 +123,11 @@ fn nothing_is_allowed_before_its_end_was_shown() {
     assert_eq!(desk.press(&[text("  "), text("y"), vec![Key::Enter]].concat()), None, "one page is missing");
     desk.wait(1000);
     assert_eq!(desk.press(&[text(" "), text("y"), vec![Key::Enter]].concat()), Some(Reply::Once));
-    // A no needs no reading.
+    // Denying requires no reading.
     let mut desk = Desk::new(&long, 20);
     desk.wait(1000);
     assert_eq!(desk.press(&[text("n"), vec![Key::Enter]].concat()), Some(Reply::No(None)));
-    // Another size is another layout: it is read again.
+    // Another size means another layout, which has to be read again.
     let mut desk = Desk::new(&long, 20);
     desk.wait(1000);
     desk.press(&text("   "));

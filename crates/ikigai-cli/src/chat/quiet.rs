@@ -1,14 +1,14 @@
 //! The terminal between two prompts.
 //!
-//! The line editor reads keys as they are pressed, and so does a turn. In between, a terminal would show what is typed at
-//! once, and hand over Enter as a line feed, which the line editor takes for Ctrl-J. So it is kept quiet: what is typed
-//! waits, unseen and unchanged, for the next prompt. Ctrl-C still interrupts.
+//! The line editor reads keys as they are pressed, and so does a turn. In between, a terminal would show typed text at
+//! once, and turn Enter into a line feed, which the line editor takes for Ctrl-J. So it is kept quiet: typed text waits,
+//! unseen and unchanged, for the next prompt. Ctrl-C still interrupts.
 
-/// The terminal as it was found.
+/// The terminal's original settings.
 #[cfg(unix)]
 static BEFORE: std::sync::OnceLock<rustix::termios::Termios> = std::sync::OnceLock::new();
 
-/// Sleeps until the user brings the program back. Meanwhile the terminal is as it was found.
+/// Suspends the program until the user resumes it. Meanwhile the terminal has its original settings.
 pub(crate) fn suspend() {
     #[cfg(unix)]
     {
@@ -38,7 +38,7 @@ impl Quiet {
         use rustix::termios::{InputModes, LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
         let stdin = std::io::stdin();
-        // No terminal, nothing to keep quiet.
+        // Without a terminal, there is nothing to keep quiet.
         let Ok(before) = tcgetattr(&stdin) else { return Quiet { before: None } };
         let mut quiet = before.clone();
         quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);

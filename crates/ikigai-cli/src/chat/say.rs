@@ -1,4 +1,4 @@
-//! What a person says: text, and files after `@`.
+//! The user's messages: text, and files after `@`.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use crate::record;
 use crate::screen::notice;
 
 impl Talk {
-    /// Takes a message into the conversation; the model is asked next.
+    /// Adds a message to the conversation; the model is asked next.
     pub(crate) async fn say(&mut self, text: &str) -> Result<Next, Failure> {
         if self.session.choice.is_none() {
-            // What was typed is not lost.
+            // Keeps the typed text.
             self.session.prefill = Some(text.to_owned());
             return Err(self.session.no_model());
         }
@@ -49,7 +49,7 @@ impl Talk {
         Ok(Next::Ask)
     }
 
-    /// The message: what was attached before, the text, and the files that it names with `@`.
+    /// Composes the message: earlier attachments, the text, and the files that it names with `@`.
     async fn compose(&self, text: &str, files: &[String]) -> Result<Message, Failure> {
         let mut message = Message::new(Role::User, self.session.attached.clone());
         message.content.push(Block::text(text));
@@ -59,7 +59,7 @@ impl Talk {
         Ok(message)
     }
 
-    /// Says before sending that the conversation has hardly any room left.
+    /// Warns before sending if the conversation has hardly any room left.
     pub(crate) fn warn_when_long(&self) -> Result<(), Failure> {
         let Some((used, window)) = self.session.context_used() else { return Ok(()) };
         if used.saturating_mul(10) < window.saturating_mul(9) {
@@ -73,7 +73,7 @@ impl Talk {
         self.print(&notice::warning(&words, self.look))
     }
 
-    /// Does a message fit into the model's window? One that does not is sent only when it is sent a second time.
+    /// Whether a message fits into the model's window. One that does not is sent only on a second attempt.
     fn fits(&mut self, text: &str, message: &Message) -> Result<bool, Failure> {
         let Some(window) = self.session.window() else { return Ok(true) };
         let new = tokens_of(message);
@@ -95,7 +95,7 @@ impl Talk {
     }
 }
 
-/// The names after an `@` at the beginning of a word; in quotes where they hold blanks.
+/// Returns the names after an `@` at the beginning of a word, in quotes if they contain blanks.
 fn named(text: &str) -> Vec<&str> {
     let mut names = Vec::new();
     let mut rest = text;
@@ -111,7 +111,7 @@ fn named(text: &str) -> Vec<&str> {
     names
 }
 
-/// Will this file be attached as a picture?
+/// Whether this file would be attached as a picture.
 pub(super) fn is_picture(path: &Path) -> bool {
     let mut start = [0; 64];
     let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read(&mut file, &mut start));
@@ -120,12 +120,12 @@ pub(super) fn is_picture(path: &Path) -> bool {
     Block::file(start, &name).kind() == BlockKind::Image
 }
 
-/// A name without what ends a sentence.
+/// Removes punctuation at the end of a sentence from a name.
 fn bare(name: &str) -> &str {
     name.trim_end_matches(['.', ',', ';', ':', '!', '?', ')'])
 }
 
-/// The files that a text names with `@`, as far as they exist: an address in a text is no file.
+/// Returns the files that a text names with `@`, if they exist: an e-mail address in a text is not a file.
 fn mentioned(text: &str, folder: &Path) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for name in named(text) {
@@ -135,7 +135,7 @@ fn mentioned(text: &str, folder: &Path) -> Vec<String> {
     found
 }
 
-/// Names after `@` that look like files, and are none.
+/// Returns names after `@` that look like files but do not exist.
 fn missing<'a>(text: &'a str, folder: &Path) -> Vec<&'a str> {
     let is_there = |name: &str| [name, bare(name)].iter().any(|name| folder.join(name).exists());
     named(text).into_iter().filter(|name| bare(name).contains(['.', '/']) && !is_there(name)).collect()

@@ -1,4 +1,4 @@
-//! A conversation as the chat holds it: what was said, who answers next, and where it is kept.
+//! The conversation in a chat: its messages, who answers next, and where it is saved.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
@@ -21,14 +21,14 @@ use crate::screen::notice;
 use crate::settings::{ModelOptions, Settings, ThinkingDisplay};
 use crate::watch::{Notes, Watch};
 
-/// The setting that remembers which models were used, the last one first.
+/// The store's setting with the models that were used, the last one first.
 const RECENT: &str = "recent_models";
-/// Under this name a conversation has the tools that the provider runs in it.
+/// The metadata key for the tools that the provider runs in a conversation.
 const PROVIDER_TOOLS: &str = "provider_tools";
-/// So many are remembered.
+/// How many are remembered.
 const MOST_RECENT: usize = 8;
 
-/// The model that answers next: its name with its level, and a budget that goes before the level's.
+/// The model that answers next: its name with its level, and a budget that takes precedence over the level's.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Choice {
     pub(crate) name: ModelName,
@@ -36,7 +36,7 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// As the store keeps it.
+    /// Converts it to the form that the store keeps.
     pub(crate) fn kept(&self) -> ModelChoice {
         let choice = ModelChoice::new(&self.name.provider, &self.name.id);
         match self.thinking() {
@@ -45,7 +45,7 @@ impl Choice {
         }
     }
 
-    /// As it was kept; none when no model was.
+    /// Restores a stored choice; `None` if it has no model.
     pub(crate) fn restored(kept: &ModelChoice) -> Option<Self> {
         let mut name = ModelName::new(kept.provider.clone()?, kept.model.clone()?);
         name.level = kept.thinking.as_ref().and_then(|thinking| thinking.level);
@@ -58,10 +58,10 @@ impl Choice {
         (thinking != Thinking::default()).then_some(thinking)
     }
 
-    /// The model of a client, thinking as chosen, with a system prompt and what the settings say for it.
+    /// Returns a client's model, with this thinking, a system prompt and the options from the settings.
     pub(crate) fn model(&self, client: &Client, system: Option<&str>, options: &ModelOptions) -> Model {
         let mut model = options.set(client.model_named(self.name.clone()).dynamic_budget());
-        // A level that was asked for goes before the budget of the settings.
+        // A requested level takes precedence over the budget in the settings.
         let usual = options.thinking_budget.filter(|_| self.name.level == options.thinking);
         if let Some(budget) = self.budget.or(usual) {
             model = model.thinking_budget(budget);
@@ -72,7 +72,7 @@ impl Choice {
         }
     }
 
-    /// For the status line: `claude-sonnet-4-5/med`.
+    /// Returns the short form for the status line: `claude-sonnet-4-5/med`.
     pub(crate) fn short(&self) -> String {
         match self.name.level {
             Some(level) => format!("{}/{}", self.name.id, level.as_str()),
@@ -87,24 +87,24 @@ impl From<ModelName> for Choice {
     }
 }
 
-/// A request that was sent, and what came of it.
+/// A request that was sent, and its answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Sent {
-    /// The model as it was then, with its tools and its system prompt.
+    /// The model at that time, with its tools and its system prompt.
     pub(crate) model: Model,
     /// All messages of the request.
     pub(crate) messages: Vec<Message>,
-    /// The answer, or what there is of it.
+    /// The answer, or the part that arrived.
     pub(crate) answer: Option<Response>,
 }
 
-/// A conversation as the chat holds it.
+/// The conversation in a chat.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) access: Access,
     pub(crate) settings: Settings,
     pub(crate) store: Arc<dyn Store>,
-    /// Where conversations are kept that are not incognito.
+    /// Where conversations are saved, unless they are incognito.
     kept: Arc<dyn Store>,
     pub(crate) client: Client,
     pub(crate) watch: Watch,
@@ -112,30 +112,30 @@ pub(crate) struct Session {
     /// Absent until one is chosen.
     pub(crate) choice: Option<Choice>,
     pub(crate) system: Option<String>,
-    /// Absent until something was said in it.
+    /// Absent until something has been said in it.
     pub(crate) conversation: Option<Conversation>,
     pub(crate) thread: Vec<Stored>,
-    /// What it cost with all its branches, when that was last added up.
+    /// The cost with all its branches, as last added up.
     pub(super) spent: Spent,
-    /// Goes with the next message.
+    /// Sent with the next message.
     pub(crate) attached: Vec<Block>,
     /// The names of the pictures among these.
     pub(crate) pictures: Vec<String>,
-    /// A line that does not fit into the model's window, and goes out if it is sent again.
+    /// A line that does not fit into the model's window, and is sent only if it is entered again.
     pub(crate) insisted: Option<String>,
-    /// The last request, to be looked at.
+    /// The last request, for inspection.
     pub(crate) sent: Option<Sent>,
-    /// The message that the next one takes the place of, in a branch of its own.
+    /// The message that the next one replaces, in a new branch.
     pub(crate) editing: Option<Stored>,
-    /// What requests could not carry, as far as the person was told.
+    /// What requests could not carry, as far as the user has been told.
     pub(crate) told: HashSet<String>,
-    /// What the line editor opens with.
+    /// The text on the line when the line editor opens.
     pub(crate) prefill: Option<String>,
     pub(crate) tooling: Tooling,
     pub(crate) show_thinking: bool,
-    /// Whether a person sits at a prompt, where commands can be typed.
+    /// Whether a person is at a prompt, where commands can be typed.
     pub(crate) is_chat: bool,
-    /// What the conversation may cost.
+    /// The cost limit of the conversation.
     pub(crate) max_cost: Option<ikigai::Money>,
     /// The working folder.
     pub(crate) folder: PathBuf,
@@ -179,7 +179,7 @@ impl Session {
         })
     }
 
-    /// A model by its name, as a person writes it. Without a level it thinks as the settings say.
+    /// Returns a model by a name that a person typed. Without a level, it thinks as the settings say.
     pub(crate) fn parse(&self, name: &str) -> Result<Choice, Failure> {
         let names = Names::new(self.access.registry(), &self.settings.aliases);
         let mut name = if self.is_chat { names.in_chat() } else { names }.resolve(name)?;
@@ -187,8 +187,8 @@ impl Session {
         Ok(Choice::from(name))
     }
 
-    /// The model for the first message: as asked for, else as the settings say, else a good one of a provider whose key is
-    /// there.
+    /// Chooses the model for the first message: the requested one, or that in the settings, or a good one of a provider
+    /// that has a key.
     pub(crate) fn choose_first(&mut self, asked: Option<&str>) -> Result<(), Failure> {
         if let Some(name) = asked.or(self.settings.model.as_deref()) {
             self.choice = Some(self.parse(name)?);
@@ -200,14 +200,14 @@ impl Session {
         Ok(())
     }
 
-    /// Thinks at a level where the chosen model has none.
+    /// Sets the thinking level, unless the chosen model has one.
     pub(crate) fn think(&mut self, level: Option<Level>) {
         if let Some(choice) = &mut self.choice {
             choice.name.level = choice.name.level.or(level);
         }
     }
 
-    /// Goes on with another model, in this conversation.
+    /// Switches to another model in this conversation.
     pub(crate) async fn switch(&mut self, choice: Choice) -> Result<(), Failure> {
         let kept = choice.kept();
         if let Some(conversation) = &self.conversation {
@@ -218,18 +218,18 @@ impl Session {
         Ok(())
     }
 
-    /// The model as it is asked next.
+    /// Returns the model as it is asked next.
     pub(crate) fn model(&self) -> Result<Model, Failure> {
         Ok(self.watch.with_tools(self.plain_model()?, self.tooling.callables()))
     }
 
-    /// The same model without tools.
+    /// Returns the model without tools.
     pub(crate) fn plain_model(&self) -> Result<Model, Failure> {
         let Some(choice) = &self.choice else { return Err(self.no_model()) };
         Ok(choice.model(&self.client, self.system.as_deref(), &self.settings.options(&choice.name)))
     }
 
-    /// Another system prompt, from the next message on.
+    /// Sets another system prompt, from the next message on.
     pub(crate) async fn set_system(&mut self, system: Option<String>) -> Result<(), Failure> {
         if let Some(conversation) = &self.conversation {
             let blocks: Vec<Block> = system.iter().map(Block::text).collect();
@@ -239,7 +239,7 @@ impl Session {
         Ok(())
     }
 
-    /// The tools that the provider runs, from the next message on.
+    /// Sets the tools that the provider runs, from the next message on.
     pub(crate) async fn provide(&mut self, tools: BTreeSet<ProviderTool>) -> Result<(), Failure> {
         if let Some(conversation) = &self.conversation {
             let mut metadata = conversation.metadata.clone();
@@ -251,7 +251,7 @@ impl Session {
         Ok(())
     }
 
-    /// What is said when no model was chosen.
+    /// Returns the error if no model was chosen.
     pub(crate) fn no_model(&self) -> Failure {
         match self.access.default_model(|name| format!("/model {name}")) {
             Ok(_) => Failure::new("no model selected"),
@@ -259,7 +259,7 @@ impl Session {
         }
     }
 
-    /// The conversation, made when it is first needed.
+    /// Returns the conversation, which is created when first needed.
     pub(crate) async fn conversation(&mut self) -> Result<ConversationId, Failure> {
         if let Some(conversation) = &self.conversation {
             return Ok(conversation.id);
@@ -281,7 +281,7 @@ impl Session {
         Ok(id)
     }
 
-    /// Keeps what a person said, before anybody is asked.
+    /// Saves a message of the user before any model is asked.
     pub(crate) async fn say(&mut self, entry: impl Into<Entry>) -> Result<(), Failure> {
         if let Some(replaced) = self.editing.take() {
             self.branch(Point::Before(replaced.id), None).await?;
@@ -292,7 +292,7 @@ impl Session {
         self.refresh().await
     }
 
-    /// Goes on in a branch of this conversation that has everything before a point. Nothing is lost: the other branch stays.
+    /// Continues in a branch that has everything before a point. Nothing is lost: the other branch stays.
     pub(crate) async fn branch(&mut self, at: Point, choice: Option<&Choice>) -> Result<(), Failure> {
         let id = self.conversation().await?;
         let mut details = Details::default();
@@ -303,7 +303,7 @@ impl Session {
         self.open(fork.id).await
     }
 
-    /// Opens a conversation that was kept, with its model and its system prompt.
+    /// Opens a saved conversation, with its model and its system prompt.
     pub(crate) async fn open(&mut self, id: ConversationId) -> Result<(), Failure> {
         self.store.settle(id).await?;
         let conversation = self.store.conversation(id).await?;
@@ -321,14 +321,14 @@ impl Session {
         Ok(())
     }
 
-    /// A new conversation that is gone when the program is.
+    /// Starts a new conversation that is not saved.
     pub(crate) async fn go_incognito(&mut self) -> Result<(), Failure> {
         self.fresh();
         self.store = ikigai_store::open(":memory:").await?;
         Ok(())
     }
 
-    /// Nothing more is kept.
+    /// Closes the store.
     pub(crate) async fn close(&self) -> Result<(), Failure> {
         if self.is_incognito() {
             self.store.close().await?;
@@ -336,12 +336,12 @@ impl Session {
         Ok(self.kept.close().await?)
     }
 
-    /// Is this conversation one that is not kept, although others are?
+    /// Whether this conversation is not saved although others are.
     pub(crate) fn is_incognito(&self) -> bool {
         !Arc::ptr_eq(&self.store, &self.kept)
     }
 
-    /// A new conversation with the same model, kept as usual.
+    /// Starts a new conversation with the same model, saved as usual.
     pub(crate) fn fresh(&mut self) {
         self.store = Arc::clone(&self.kept);
         self.conversation = None;
@@ -355,7 +355,7 @@ impl Session {
         self.tooling.provide(BTreeSet::new());
     }
 
-    /// Reads the conversation's line again: a title came, the time of the last message changed.
+    /// Reads the conversation's row again, because its title or the time of its last message may have changed.
     pub(crate) async fn refresh(&mut self) -> Result<(), Failure> {
         if let Some(conversation) = &self.conversation {
             self.conversation = Some(self.store.conversation(conversation.id).await?);
@@ -363,13 +363,13 @@ impl Session {
         Ok(())
     }
 
-    /// What the model is sent.
+    /// Returns the messages that are sent to the model.
     pub(crate) fn history(&self) -> Vec<Message> {
         self.sendable(&self.thread)
     }
 
-    /// What the model would be sent with another message. Questions that failed just before it are left out, as they are
-    /// once it is said.
+    /// Returns the messages that would be sent with another message. Failed questions just before it are left out, as
+    /// they will be once it is sent.
     pub(crate) fn history_with(&self, message: Message) -> Vec<Message> {
         let end =
             self.thread.iter().rposition(|stored| record::failure(stored, None).is_none()).map_or(0, |last| last + 1);
@@ -378,7 +378,7 @@ impl Session {
         history
     }
 
-    /// A thread in the form in which it can be sent.
+    /// Converts a thread to messages that can be sent.
     pub(crate) fn sendable(&self, thread: &[Stored]) -> Vec<Message> {
         match self.access.is_simulated() {
             true => record::sendable(&record::for_simulator(thread)),
@@ -386,13 +386,13 @@ impl Session {
         }
     }
 
-    /// What a turn with this history, which a key stops, is measured by.
+    /// Returns a meter for a turn with this history that a key stops.
     pub(crate) fn meter(&self, history: &[Message], stops: &'static str) -> Meter {
         let tools = self.tooling.callables();
         self.choice.as_ref().map_or_else(Meter::default, |choice| self.meter_of(choice, history, &tools, stops))
     }
 
-    /// The same for another model, with these tools.
+    /// Like `meter`, for another model, with these tools.
     pub(crate) fn meter_of(
         &self,
         choice: &Choice,
@@ -409,14 +409,14 @@ impl Session {
         Meter::new(choice.short(), facts, said + (system + tools) / BYTES_A_TOKEN, stops)
     }
 
-    /// The models that were used, the last one first.
+    /// Returns the models that were used, the last one first.
     pub(crate) async fn recent(&self) -> Result<Vec<ModelName>, Failure> {
         let kept =
             self.store.setting(RECENT).await?.and_then(|value| serde_json::from_value::<Vec<ModelChoice>>(value).ok());
         Ok(kept.unwrap_or_default().iter().filter_map(Choice::restored).map(|choice| choice.name).collect())
     }
 
-    /// Remembers that the model is used.
+    /// Remembers that the model was used.
     pub(crate) async fn remember_model(&self) -> Result<(), Failure> {
         let Some(choice) = &self.choice else { return Ok(()) };
         let mut recent = self.recent().await?;
@@ -433,7 +433,7 @@ impl Session {
         Ok(())
     }
 
-    /// What this conversation loses with another model: each in words, and as it is shown.
+    /// Returns what this conversation would lose with another model: each loss in words, and as shown.
     pub(crate) fn switch_costs(&self, choice: &Choice) -> Vec<(String, String)> {
         if self.thread.is_empty() {
             return Vec::new();
@@ -462,7 +462,7 @@ impl Session {
             };
             add(format!("{} cannot see {which} in this conversation.", choice.name.id));
         }
-        // As it would be sent; that needs no key.
+        // As it would be sent; this needs no key.
         let options = self.settings.options(&choice.name);
         let model = choice.model(&self.client, self.system.as_deref(), &options);
         let losses = model.preview(history.clone()).map(|preview| flow::losses(&preview.losses)).unwrap_or_default();
@@ -473,7 +473,7 @@ impl Session {
         costs
     }
 
-    /// The last message of a role.
+    /// Returns the last message of a role.
     pub(crate) fn last(&self, role: Role) -> Option<&Stored> {
         self.thread.iter().rev().find(|stored| stored.entry.message.role == role)
     }

@@ -1,4 +1,4 @@
-//! `!command`: a command of the user's own, shown as it runs.
+//! `!command`: runs a command of the user's, and shows its output as it arrives.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use crate::exit::Failure;
 use crate::screen::{clean, notice, untabbed};
 use crate::tools::Shell;
 
-/// A command of the user's own may take this long.
+/// How long such a command may take.
 const LIMIT: Duration = Duration::from_secs(600);
 
 impl Talk {
-    /// Runs a command of the user's own, and puts its output in front of the model with the next message.
+    /// Runs a command, and includes its output in the next message to the model.
     pub(crate) async fn shell(&mut self, command: &str) -> Result<Next, Failure> {
         let (sender, mut arriving) = mpsc::unbounded_channel();
         let shell = Shell::new(self.session.tooling.scope().root()).timeout(LIMIT).with_all_variables();
@@ -64,13 +64,13 @@ impl Talk {
     }
 }
 
-/// Puts together the lines of a command's output, each as it is to be shown: with its blanks and columns, and without
-/// anything that a terminal would obey.
+/// Assembles the lines of a command's output as they are shown: with their blanks and columns, but without control
+/// characters that a terminal would obey.
 #[derive(Debug, Default)]
 struct Lines(String);
 
 impl Lines {
-    /// The lines that are whole now.
+    /// Returns the lines that are now complete.
     fn push(&mut self, text: &str) -> String {
         self.0.push_str(text);
         let whole = self.0.rfind('\n').map_or(0, |end| end + 1);
@@ -79,16 +79,16 @@ impl Lines {
         lines.lines().map(shown).collect()
     }
 
-    /// What is left without a line end.
+    /// Returns the rest without a line break.
     fn end(&mut self) -> String {
         if self.0.is_empty() { String::new() } else { shown(&std::mem::take(&mut self.0)) }
     }
 }
 
-/// A line, with its line end.
+/// Returns a line as it is shown, with a line break.
 fn shown(line: &str) -> String {
     let plain = anstream::adapter::strip_str(line).to_string();
-    // Of a line that was written over several times, the last stays.
+    // If a line was overwritten, only the last version stays.
     let last = plain.trim_end_matches('\r').rsplit('\r').next().unwrap_or_default();
     format!("{}\n", untabbed(&clean(last), 8))
 }

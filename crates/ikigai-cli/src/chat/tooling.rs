@@ -13,7 +13,7 @@ use crate::exit::Failure;
 use crate::places::Places;
 use crate::tools::{self, Decision, Described, Kind, Permissions, Prefix, Rule, Scope};
 
-/// How long a call waits to be described until the changes before it are made.
+/// How long the description of a call waits until earlier changes are made.
 const CHANGES_TAKE: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// The longest name of a tool that every provider accepts.
@@ -27,16 +27,16 @@ pub(crate) struct Tooling {
     borrowed: Vec<Callable>,
     permissions: Permissions,
     on: bool,
-    /// Those that the provider runs, in this conversation.
+    /// Tools that the provider runs in this conversation.
     provided: BTreeSet<ProviderTool>,
 }
 
-/// The tools of providers that can be turned on.
+/// The provider-run tools that can be turned on.
 pub(crate) const PROVIDED: [ProviderTool; 3] =
     [ProviderTool::WebSearch, ProviderTool::WebFetch, ProviderTool::CodeExecution];
 
 impl Tooling {
-    /// The tools for a working folder, and what else they may reach.
+    /// Creates the tools for a working folder and other allowed paths.
     pub(crate) fn new(folder: &Path, allowed: &[PathBuf], on: bool) -> Result<Self, Failure> {
         let scope = Scope::new(folder).map_err(|error| Failure::file("work in", folder, &error))?;
         let scope = allowed.iter().fold(scope, |scope, path| scope.allow(path));
@@ -44,7 +44,7 @@ impl Tooling {
         Ok(Tooling { scope: Arc::new(scope), borrowed: Vec::new(), permissions, on, provided: BTreeSet::new() })
     }
 
-    /// All that the model may call.
+    /// Returns all tools that the model may call.
     pub(crate) fn callables(&self) -> Vec<Callable> {
         let mut all = Vec::new();
         if self.on {
@@ -55,25 +55,25 @@ impl Tooling {
             ProviderTool::WebSearch => Some(Tool::web_search()),
             ProviderTool::WebFetch => Some(Tool::web_fetch()),
             ProviderTool::CodeExecution => Some(Tool::code_execution()),
-            // Not among those that can be turned on.
+            // Not one of those that can be turned on.
             _ => None,
         });
         all.extend(provided.map(Callable::from));
         all
     }
 
-    /// The tools that the provider runs.
+    /// Returns the tools that the provider runs.
     pub(crate) fn provided(&self) -> &BTreeSet<ProviderTool> {
         &self.provided
     }
 
-    /// Lets the provider run these tools, and no others.
+    /// Lets the provider run these tools and no others.
     pub(crate) fn provide(&mut self, tools: BTreeSet<ProviderTool>) {
         self.provided = tools;
     }
 
-    /// The tools of MCP servers, in place of those before. A name that a tool before it has already, one of ours or another
-    /// server's, gets a number: each name means one tool.
+    /// Replaces the tools of MCP servers. A name that one of our tools or another server's already has gets a number, so
+    /// that each name means one tool.
     pub(crate) fn borrow(&mut self, tools: Vec<Callable>) {
         let ours = tools::all(&self.scope);
         let mut taken: Vec<String> =
@@ -105,7 +105,7 @@ impl Tooling {
         &self.scope
     }
 
-    /// What a call will do, once the changes before it are made.
+    /// Describes what a call will do, once earlier changes are made.
     pub(crate) async fn describe(&self, call: &ToolCall) -> Described {
         let made = async {
             while self.scope.is_changing() {
@@ -116,7 +116,7 @@ impl Tooling {
         tools::describe(&self.scope, &call.name, &call.arguments)
     }
 
-    /// What is to be done about a call.
+    /// Decides about a call.
     pub(crate) fn decide(&self, call: &ToolCall, told: &Described) -> Decision {
         if let Some(why) = &told.fails {
             return Decision::Refuse(why.clone());
@@ -138,7 +138,7 @@ impl Tooling {
         if allowed && rule.is_some() { Decision::Run } else { Decision::Ask(rule) }
     }
 
-    /// What an "always" about a call means; none for what is asked every time.
+    /// Returns the rule that "always" would set for a call; `None` for calls that are asked about every time.
     fn rule(&self, call: &ToolCall, told: &Described) -> Option<Rule> {
         let outside = told.promise.as_ref().is_some_and(|promise| !self.scope.is_inside(promise.path()));
         if outside || !told.warnings.is_empty() {
@@ -150,7 +150,7 @@ impl Tooling {
         Some(Rule::Tool { name: call.name.clone(), definition: self.definition(&call.name)? })
     }
 
-    /// A digest of a tool's definition.
+    /// Returns a digest of a tool's definition.
     fn definition(&self, name: &str) -> Option<String> {
         let tools = tools::all(&self.scope);
         let tool = tools.iter().chain(&self.borrowed).find(|tool| tool.definition().name() == Some(name))?;
@@ -158,12 +158,12 @@ impl Tooling {
         Some(digest::sha256(&text))
     }
 
-    /// From now on in this folder.
+    /// Allows calls according to a rule from now on in this folder.
     pub(crate) fn always(&mut self, rule: Rule) -> Result<(), Failure> {
         self.permissions.always(rule)
     }
 
-    /// A tool runs without a question from now on in this folder.
+    /// Lets a tool run without asking from now on in this folder.
     pub(crate) fn always_tool(&mut self, name: &str) -> Result<(), Failure> {
         if name == "shell" {
             let failure = Failure::new("the shell cannot be allowed as a whole");
@@ -183,7 +183,7 @@ impl Tooling {
         self.permissions.ask_again(name)
     }
 
-    /// Every tool, and when it runs, in words.
+    /// Lists every tool with when it runs, in words.
     pub(crate) fn list(&self) -> Vec<(String, String)> {
         let all = tools::all(&self.scope);
         let ours = all.len();
@@ -226,7 +226,7 @@ mod tests {
             tooling.borrowed.iter().filter_map(|tool| tool.definition().name()).map(str::to_owned).collect();
         let cut = format!("{}_2", "x".repeat(LONGEST_NAME - 4));
         assert_eq!(given, ["a__find", "read_file_2", "a__find_2", long.as_str(), cut.as_str(), "a__find_3"]);
-        // The server's is asked about although ours is not.
+        // The server's tool needs approval although ours does not.
         let call = |name: &str| ToolCall::new("c1", name, ikigai::format::Arguments::default());
         let told = tooling.describe(&call("read_file_2")).await;
         assert!(matches!(tooling.decide(&call("read_file_2"), &told), Decision::Ask(_)));

@@ -1,4 +1,4 @@
-//! A conversation that was kept, shown again.
+//! Shows a saved conversation again.
 
 use ikigai::{Block, Role};
 use ikigai_store::{State, Stored};
@@ -8,7 +8,7 @@ use crate::exit::Failure;
 use crate::record;
 use crate::screen::{self, Look, notice, thinking};
 
-/// So many messages of a conversation are shown when it is opened.
+/// How many messages of a conversation are shown when it is opened.
 const LAST: usize = 10;
 
 impl Talk {
@@ -41,7 +41,7 @@ impl Talk {
     }
 }
 
-/// The visible thinking of a message, and the tokens it took.
+/// Returns the visible thinking of a message, and the tokens it used.
 fn thought(stored: &Stored) -> Option<(String, Option<u64>)> {
     let texts = stored.entry.message.content.iter().filter_map(|block| match block {
         Block::Thinking(thinking) => Some(thinking.text.as_str()),
@@ -52,7 +52,7 @@ fn thought(stored: &Stored) -> Option<(String, Option<u64>)> {
     (!text.trim().is_empty()).then_some((text, tokens))
 }
 
-/// All messages, each as it looked when it was said; with questions that were not answered it says why.
+/// Returns all messages as they looked when they were new; for unanswered questions also the reason.
 pub(crate) fn show_all(thread: &[Stored], look: Look) -> impl Iterator<Item = String> {
     thread.iter().enumerate().map(move |(place, stored)| {
         let why = record::failure(stored, thread.get(place + 1)).map(not_answered);
@@ -60,12 +60,12 @@ pub(crate) fn show_all(thread: &[Stored], look: Look) -> impl Iterator<Item = St
     })
 }
 
-/// What is said of a question that failed.
+/// Describes a failed question.
 pub(crate) fn not_answered(why: &str) -> String {
     format!("Not answered: {}", why.lines().next().unwrap_or_default())
 }
 
-/// A message as it looked when it was said.
+/// Returns a message as it looked when it was new.
 fn show(stored: &Stored, look: Look) -> String {
     let message = &stored.entry.message;
     let mut shown = String::new();
@@ -104,7 +104,7 @@ fn show(stored: &Stored, look: Look) -> String {
                 }
             }
         }
-        // Instructions, and what did not exist when this was written.
+        // Instructions, and newer kinds of messages.
         _ => shown.push_str(&notice::info(&message.text(), look)),
     }
     shown

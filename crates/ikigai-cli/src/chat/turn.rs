@@ -1,4 +1,4 @@
-//! One turn of the chat: the model is asked, what comes is drawn and kept, keys are heard.
+//! One turn of the chat: asks the model, draws and saves the answer, handles keys.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,38 +19,38 @@ use crate::screen::notice;
 use crate::tools::Decision;
 use crate::watch::{Note, Paid};
 
-/// What the model is told about a call that the user did not allow.
+/// What the model is told about a call that the user declined.
 const DECLINED: &str = "the user declined it";
 
-/// How often the screen is drawn at most.
+/// The shortest time between two frames on the screen.
 pub(crate) const FRAME: Duration = Duration::from_millis(33);
 
 /// How a turn ended.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    /// The answer is whole.
+    /// The answer is complete.
     Whole,
-    /// A person stopped it.
+    /// The user stopped it.
     Stopped,
-    /// It broke off, or did not even begin.
+    /// It was interrupted or did not even start.
     Failed(ikigai::Error),
-    /// It has cost what it may.
+    /// It reached the cost limit.
     TooDear(Failure),
 }
 
-/// What a turn was, when it is over.
+/// The result of a turn that is over.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) ended: Ended,
-    /// What was typed meanwhile: whole lines, and the beginning of one.
+    /// What was typed meanwhile: complete lines, and an unfinished one.
     pub(crate) lines: Vec<String>,
     pub(crate) typed: String,
-    /// Ctrl-T was pressed.
+    /// Whether Ctrl-T was pressed.
     pub(crate) show_thinking: bool,
 }
 
 impl Outcome {
-    /// With the keys that were pressed when the turn was over already.
+    /// Adds the keys that were pressed after the turn was over.
     pub(crate) fn with(mut self, keys: Vec<Key>) -> Self {
         self.show_thinking |= keys.contains(&Key::Thinking);
         let Typing { lines, typed } = Typing { lines: self.lines, typed: self.typed }.with(keys);
@@ -59,7 +59,7 @@ impl Outcome {
     }
 }
 
-/// Asks the model about the conversation as it stands.
+/// Asks the model to continue the conversation.
 pub(crate) async fn run(session: &mut Session, view: &mut View, keys: &mut Keys) -> Result<Outcome, Failure> {
     let model = session.model()?;
     let Some(choice) = session.choice.clone() else { return Err(session.no_model()) };
@@ -69,7 +69,7 @@ pub(crate) async fn run(session: &mut Session, view: &mut View, keys: &mut Keys)
     let recorder = Recorder::new(Arc::clone(&session.store), conversation, choice.name.clone());
     let meter = session.meter(&history, "Esc");
     let recorder = recorder.simulated(session.access.is_simulated()).metered(&meter);
-    // What was agreed to in an answer that was stopped holds no more.
+    // What was approved in an answer that was stopped is no longer valid.
     session.tooling.scope().forget_promises();
     view.begin(meter)?;
     session.sent = Some(Sent { model: model.clone(), messages: history.clone(), answer: None });
@@ -91,7 +91,7 @@ pub(crate) async fn run(session: &mut Session, view: &mut View, keys: &mut Keys)
 struct Turn {
     flow: Flow,
     recorder: Recorder,
-    /// Where the answer to the question on the screen is waited for.
+    /// Receives the answer to the question on the screen.
     question: Option<oneshot::Sender<Approval>>,
     paid: Paid,
     usage: Option<Usage>,
@@ -105,7 +105,7 @@ impl Turn {
     async fn drive(&mut self, session: &mut Session, view: &mut View, keys: &mut Keys) -> Result<(), Failure> {
         let mut frames = tokio::time::interval(FRAME);
         frames.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        // Where the terminal makes a signal of Ctrl-C.
+        // In case the terminal turns Ctrl-C into a signal.
         let interrupt = tokio::signal::ctrl_c();
         tokio::pin!(interrupt);
         loop {
@@ -128,7 +128,7 @@ impl Turn {
                     }
                 }
                 next = self.flow.next() => {
-                    // What happened on the way to this event comes before it.
+                    // Notes that came before this event are handled first.
                     while let Ok(note) = session.notes.try_recv() {
                         self.note(note, session, view).await?;
                     }
@@ -154,7 +154,7 @@ impl Turn {
         let Some(response) = self.flow.so_far() else { return Ok(()) };
         self.finish_reason = Some(response.finish_reason);
         for words in lost(&response.warnings) {
-            // Once is enough: in a conversation that was switched the same is left out of every request.
+            // Once is enough: after a switch of models, the same is left out of every request.
             if session.told.insert(words.clone()) {
                 view.warn(&words)?;
             }
@@ -181,7 +181,7 @@ impl Turn {
         Ok(())
     }
 
-    /// May a call be run?
+    /// Decides whether a call may be run, or asks the user.
     async fn approve(
         &mut self,
         call: ToolCall,
@@ -189,7 +189,7 @@ impl Turn {
         session: &mut Session,
         view: &mut View,
     ) -> Result<(), Failure> {
-        // What follows a call is another request.
+        // After a call comes another request.
         if let Some(failure) = session.spent_up(sum(self.cost, self.paid.cost)) {
             self.outcome.ended = Ended::TooDear(failure);
             return Ok(());
@@ -212,7 +212,7 @@ impl Turn {
         Ok(())
     }
 
-    /// Hears a key. True when the turn is to be stopped.
+    /// Handles a key. Returns `true` if the turn has to stop.
     fn key(&mut self, key: Key, session: &mut Session, view: &mut View, keys: &mut Keys) -> Result<bool, Failure> {
         let key = match (key, &mut view.question) {
             (key @ (Key::Stop | Key::Suspend | Key::Resized(_)), _) | (key, None) => key,
@@ -256,7 +256,7 @@ impl Turn {
         Ok(false)
     }
 
-    /// A line was typed while the answer is being written: it is said next. The model cannot be switched meanwhile.
+    /// Handles a line that was entered during an answer: it is sent next. The model cannot be switched meanwhile.
     fn entered(&mut self, line: String, view: &mut View) -> Result<(), Failure> {
         let command = line.split_whitespace().next().unwrap_or_default();
         if command == "/model" {
@@ -270,7 +270,7 @@ impl Turn {
         Ok(())
     }
 
-    /// The user has decided about a call.
+    /// Handles the user's decision about a call.
     fn answered(&mut self, reply: Reply, session: &mut Session, view: &mut View) -> Result<(), Failure> {
         let (Some(sender), Some(question)) = (self.question.take(), view.question.take()) else { return Ok(()) };
         let told = question.told().clone();
@@ -300,13 +300,13 @@ impl Turn {
             Ended::Failed(error) => error.partial().cloned(),
         };
         let answer = partial.clone().or_else(|| self.flow.so_far());
-        // The request ends here, and with it what it costs.
+        // Ends the request here, and with it the cost.
         drop(self.flow);
         view.end()?;
         let stored = self.recorder.end(partial).await?;
         let cut = stored.last().filter(|stored| stored.entry.state == State::Cut).and_then(|stored| stored.entry.cost);
         if let Some(sent) = &mut session.sent {
-            // Of a turn with tools it is the last request that counts: all before the last answer.
+            // In a turn with tools, the last request counts: everything before the last answer.
             let last = stored.iter().rposition(|stored| stored.entry.message.role == Role::Assistant).unwrap_or(0);
             sent.messages.extend(stored.iter().take(last).map(|stored| stored.entry.message.clone()));
             sent.answer = answer;
@@ -335,12 +335,12 @@ impl Turn {
     }
 }
 
-/// What a person is told about a turn that failed.
+/// Returns the message and hint for a failed turn.
 pub(crate) fn told(error: &ikigai::Error) -> (String, Option<String>) {
     let failure = Failure::from(error);
     let kept = error.partial().is_some_and(|partial| !partial.content.is_empty());
     let hint = match error.kind() {
-        // The same again is filtered again.
+        // The same request would be filtered again.
         ErrorKind::ContentFiltered | ErrorKind::Auth | ErrorKind::Permission | ErrorKind::Quota => failure.hint,
         ErrorKind::ContextTooLong => Some("/compact to make room, or /model to choose a larger one.".to_owned()),
         ErrorKind::InvalidRequest | ErrorKind::NotFound => failure.hint,

@@ -1,4 +1,4 @@
-//! Models and levels as they are typed, to be completed.
+//! Completion of models and levels as people type them.
 
 use std::cell::OnceCell;
 
@@ -11,7 +11,7 @@ use crate::levels;
 #[derive(Debug, Clone)]
 pub(crate) struct ModelNames {
     registry: Registry,
-    /// Put together when they are first asked for.
+    /// Collected when first needed.
     names: OnceCell<Vec<String>>,
 }
 
@@ -20,7 +20,7 @@ impl ModelNames {
         ModelNames { registry, names: OnceCell::new() }
     }
 
-    /// With these names alone.
+    /// Creates it with only these names.
     #[cfg(test)]
     pub(super) fn known(registry: Registry, names: Vec<String>) -> Self {
         ModelNames { registry, names: OnceCell::from(names) }
@@ -30,18 +30,18 @@ impl ModelNames {
         self.names.get_or_init(|| models(&self.registry))
     }
 
-    /// Models and levels that begin with a word, for a shell.
+    /// Returns models and levels that begin with a word, for a shell.
     pub(crate) fn beginning_with(&self, word: &str) -> Vec<Offer> {
         self.offers(word, usize::MAX).into_iter().filter(|(name, _)| name.starts_with(word)).collect()
     }
 
-    /// Is a level of a known model being typed?
+    /// Whether a level of a known model is being typed.
     pub(super) fn is_level(&self, word: &str) -> bool {
         let models = self.all();
         word.rsplit_once('/').is_some_and(|(model, _)| models.iter().any(|known| known == model))
     }
 
-    /// The levels of a model that mean what they say.
+    /// Returns the levels that a model supports as they are.
     fn levels(&self, model: &str, begin: &str) -> Vec<Offer> {
         let Ok(name) = self.registry.parse(model) else { return Vec::new() };
         let Ok(route) = self.registry.route(&name) else { return Vec::new() };
@@ -56,7 +56,7 @@ impl ModelNames {
         fitting.collect()
     }
 
-    /// Models whose names begin with a word, then those that hold it; or the levels of one.
+    /// Returns models whose names begin with a word, then those that contain it; or the levels of one.
     pub(super) fn offers(&self, word: &str, most: usize) -> Vec<Offer> {
         let models = self.all();
         if let Some((model, level)) = word.rsplit_once('/')
@@ -70,7 +70,7 @@ impl ModelNames {
     }
 }
 
-/// Models by the names that they can be typed by, short ones first: the bare name where it means this model.
+/// Returns models by the names that people can type, short ones first: the bare name if it means this model.
 pub(crate) fn models(registry: &Registry) -> Vec<String> {
     let names = registry.catalog.models().map(|facts| match registry.parse(&facts.id) {
         Ok(name) if name.provider == facts.provider => facts.id.to_string(),

@@ -1,4 +1,4 @@
-//! What a person sees while a turn runs: finished text above, and below it what still changes.
+//! The screen during a turn: finished text above, and below it what still changes.
 
 use std::io::Stdout;
 use std::time::{Duration, Instant};
@@ -16,35 +16,35 @@ use crate::screen::status::Status;
 use crate::screen::{Frame, Live, Look, Region, Renderer, Size, clean, notice, sources, status, thinking};
 use crate::tools::{Described, Rule};
 
-/// So many lines of a tool's result are shown.
+/// How many lines of a tool's result are shown.
 const RESULT_LINES: notice::Lines = notice::Lines(4);
 
-/// What a person sees while a turn runs.
+/// The screen during a turn.
 pub(crate) struct View {
     look: Look,
     live: Live<Stdout>,
     size: Size,
     region: Region,
-    /// A call that waits for the user's word.
+    /// A call that waits for the user's decision.
     pub(super) question: Option<Question>,
     markdown: Renderer,
     phase: Phase,
     meter: Meter,
     began: Instant,
-    /// When the last event came; none before the first.
+    /// When the last event arrived; `None` before the first.
     heard: Option<Instant>,
     first_text: Option<Duration>,
     thought: Thought,
     show_thinking: bool,
-    /// What was typed meanwhile: whole lines, which wait for their turn, and the beginning of one.
+    /// What was typed meanwhile: complete lines, which wait for their turn, and an unfinished one.
     queued: Vec<String>,
     typed: String,
-    /// The sources that the answer cites, and those that it was given without a passage.
+    /// The sources that the answer cites, and those that it was given without citing them.
     notes: Footnotes,
     found: Vec<FoundSource>,
-    /// Calls of the provider's tools that are being written, by their places.
+    /// Calls of the provider's tools that are being written, by their index.
     calls: Vec<(usize, ProviderCall)>,
-    /// Whether the last thing above is text of the answer, which then ends with a blank line.
+    /// Whether the last thing above is text of the answer, which ends with a blank line.
     in_text: bool,
 }
 
@@ -60,14 +60,14 @@ enum Phase {
     Thinking,
     Writing,
     Busy(String),
-    /// The provider runs a tool of its own.
+    /// The provider is running one of its own tools.
     Provider {
         doing: &'static str,
         about: Option<String>,
     },
 }
 
-/// The thinking of the answer that is being written.
+/// The thinking of the current answer.
 #[derive(Debug, Default)]
 struct Thought {
     text: String,
@@ -101,7 +101,7 @@ impl View {
         }
     }
 
-    /// A turn begins.
+    /// Begins a turn.
     pub(crate) fn begin(&mut self, meter: Meter) -> Result<(), Failure> {
         self.meter = meter;
         self.heard = None;
@@ -111,7 +111,7 @@ impl View {
         self.draw()
     }
 
-    /// Something is run that is no turn.
+    /// Shows that something other than a turn is running.
     pub(crate) fn busy(&mut self, what: &str) -> Result<(), Failure> {
         self.meter = Meter::new(String::new(), None, 0, "Esc");
         self.began = Instant::now();
@@ -119,11 +119,11 @@ impl View {
         self.draw()
     }
 
-    /// Takes the next event of the answer. Drawing comes later: events come faster than anybody sees.
+    /// Handles the next event of the answer. Drawing comes later, because events arrive faster than anyone can see.
     pub(crate) fn event(&mut self, event: &Event) -> Result<(), Failure> {
         self.heard = Some(Instant::now());
         let text = self.notes.event(event);
-        // Spaces that were waiting for a text that is over by now are not shown.
+        // Spaces held back for text that has already ended are not shown.
         if self.in_text || !text.trim().is_empty() {
             self.markdown.push(&text);
             self.in_text = true;
@@ -187,32 +187,32 @@ impl View {
             | Event::ToolCallDone { .. }
             | Event::Error { .. }
             | Event::Other { .. } => {}
-            // Events that are yet to come have nothing to show.
+            // Events that do not exist yet have nothing to show.
             _ => {}
         }
         Ok(())
     }
 
-    /// A request was answered in full: now it is known what it took.
+    /// Records the usage and cost of a completed request.
     pub(crate) fn paid(&mut self, usage: Option<&Usage>, cost: Option<Money>) {
         self.meter.paid(usage, cost);
     }
 
-    /// A try failed, and the next one waits.
+    /// Shows that an attempt failed and the next one waits.
     pub(crate) fn retry(&mut self, attempt: &Attempt, wait: Duration, made: u32, most: u32) {
         let words = notice::failed_attempt(attempt);
         self.heard = None;
         self.phase = Phase::Retrying { words, until: Instant::now() + wait, next: made + 1, most };
     }
 
-    /// A tool is run: its call is told, and what it does is waited for.
+    /// Shows a tool's call and waits for its result.
     pub(crate) fn running(&mut self, line: &str) -> Result<(), Failure> {
         self.print(&notice::info(&format!("● {line}"), self.look))?;
         self.phase = Phase::Busy(format!("running {}", line.split(' ').next().unwrap_or(line)));
         self.draw()
     }
 
-    /// A call that is not run. Its result says why.
+    /// Shows a call that is not run. Its result says why.
     pub(crate) fn refused(&mut self, line: &str) -> Result<(), Failure> {
         self.print(&notice::info(&format!("● {line} · refused"), self.look))?;
         self.draw()
@@ -224,7 +224,7 @@ impl View {
             self.question = Some(Question::new(name, told, always, self.look, self.size, Instant::now()));
             return self.draw();
         }
-        // Printed, all of it is on the screen.
+        // When printed, all of it is on the screen.
         forget_typed();
         let size = Size { rows: usize::MAX, ..self.size };
         let question = Question::new(name, told, always, self.look, size, Instant::now());
@@ -233,7 +233,7 @@ impl View {
         Ok(())
     }
 
-    /// What the question waits for now, where it cannot be seen.
+    /// On a print-only terminal, says what the question is waiting for; otherwise draws it.
     pub(crate) fn asked_on(&mut self) -> Result<(), Failure> {
         match &self.question {
             Some(question) if self.region == Region::Plain && question.wants_reason() => {
@@ -243,7 +243,7 @@ impl View {
         }
     }
 
-    /// The question was answered.
+    /// Shows the answer to the question.
     pub(crate) fn answered(&mut self, question: &Question, words: &str) -> Result<(), Failure> {
         let line = &question.told().line;
         self.print(&notice::info(&format!("● {line} · {words}"), self.look))?;
@@ -252,7 +252,7 @@ impl View {
         self.draw()
     }
 
-    /// A tool's result, folded.
+    /// Shows a tool's result, folded.
     pub(crate) fn result(&mut self, call: &ToolCall, result: &ToolResult) -> Result<(), Failure> {
         let text: String = result.content.iter().filter_map(|block| block.as_text()).collect();
         let text = if text.trim().is_empty() { "(no text)" } else { text.trim_end() };
@@ -266,36 +266,36 @@ impl View {
         self.draw()
     }
 
-    /// Something to be said above what changes.
+    /// Prints text above the changing part.
     pub(crate) fn print(&mut self, text: &str) -> Result<(), Failure> {
         self.live.draw(text, &[]).map_err(|error| Failure::writing(&error))
     }
 
-    /// Something to know.
+    /// Prints a warning.
     pub(crate) fn warn(&mut self, words: &str) -> Result<(), Failure> {
         self.print(&notice::warning(words, self.look))
     }
 
-    /// Something that cannot be done now.
+    /// Reports something that cannot be done now.
     pub(crate) fn refuse(&mut self, what: &str, hint: &str) -> Result<(), Failure> {
         self.print(&notice::error(what, Some(hint), self.look))?;
         self.draw()
     }
 
-    /// What was typed so far, shown below.
+    /// Shows below what has been typed so far.
     pub(crate) fn type_line(&mut self, typed: &str, queued: &[String]) -> Result<(), Failure> {
         typed.clone_into(&mut self.typed);
         queued.clone_into(&mut self.queued);
         self.draw()
     }
 
-    /// The program slept: what was on the screen is not there any more.
+    /// Redraws after the program was suspended: what was on the screen is gone.
     pub(crate) fn woken(&mut self) -> Result<(), Failure> {
         self.live.forget();
         self.draw()
     }
 
-    /// The terminal has another size.
+    /// Adapts to another terminal size.
     pub(crate) fn resize(&mut self, size: Size) -> Result<(), Failure> {
         self.look = self.look.with_width(size.columns);
         self.size = size;
@@ -307,7 +307,7 @@ impl View {
         self.draw()
     }
 
-    /// Draws what changed since the last time.
+    /// Draws what has changed since the last time.
     pub(crate) fn draw(&mut self) -> Result<(), Failure> {
         let Frame { finished, mut open } =
             if self.in_text { self.markdown.frame() } else { Frame { finished: String::new(), open: Vec::new() } };
@@ -343,7 +343,7 @@ impl View {
         self.live.draw(&finished, &open).map_err(|error| Failure::writing(&error))
     }
 
-    /// The row that says what goes on.
+    /// Returns the status row.
     fn status(&self, doing: &str, about: Option<&str>) -> String {
         let is_busy = matches!(self.phase, Phase::Busy(_) | Phase::Provider { .. });
         let status = Status {
@@ -351,7 +351,7 @@ impl View {
             doing,
             about,
             elapsed: self.began.elapsed(),
-            // A tool takes the time that it takes.
+            // A tool may take as long as it needs.
             silent: self.heard.filter(|_| !is_busy).map_or(Duration::ZERO, |heard| heard.elapsed()),
             tokens: self.meter.tokens(),
             cost: self.meter.cost(),
@@ -360,7 +360,7 @@ impl View {
         status::row(&status, self.look)
     }
 
-    /// The turn is over: nothing changes any more.
+    /// Ends the turn: nothing changes any longer.
     pub(crate) fn end(&mut self) -> Result<(), Failure> {
         self.end_thinking()?;
         self.end_answer()?;
@@ -370,7 +370,7 @@ impl View {
         self.live.clear().map_err(|error| Failure::writing(&error))
     }
 
-    /// What the turn took, in one line.
+    /// Prints what the turn used, in one line.
     pub(crate) fn summary(&mut self, usage: Option<&Usage>, cost: Option<String>) -> Result<(), Failure> {
         let mut parts = notice::usage(usage);
         parts.extend(cost);
@@ -403,7 +403,7 @@ impl View {
         self.print(&shown)
     }
 
-    /// The text is over: its sources are listed below it.
+    /// Ends the text, and lists its sources below it.
     fn end_answer(&mut self) -> Result<(), Failure> {
         self.end_text()?;
         let notes = std::mem::replace(&mut self.notes, sources::footnotes());
@@ -427,7 +427,7 @@ impl std::fmt::Debug for View {
     }
 }
 
-/// What is said while the provider runs a tool.
+/// Returns what is shown while the provider runs a tool.
 fn provider_phase(call: &ProviderCall) -> Phase {
     let doing = match call.tool {
         ProviderTool::WebSearch => "searching",
@@ -436,7 +436,7 @@ fn provider_phase(call: &ProviderCall) -> Phase {
         ProviderTool::FileSearch => "searching files",
         ProviderTool::ToolSearch => "looking for tools",
         ProviderTool::ImageGeneration => "drawing",
-        // Another tool, or a kind that is yet to come.
+        // Another tool, or a newer one.
         _ => "using a tool",
     };
     Phase::Provider { doing, about: call.subject().map(|subject| clean(subject).into_owned()) }

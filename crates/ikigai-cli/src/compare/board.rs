@@ -1,4 +1,4 @@
-//! The answers as they are drawn: side by side if there is room, otherwise one below the other.
+//! Draws the answers: side by side if there is room, otherwise one below the other.
 
 use std::io::Stdout;
 use std::time::{Duration, Instant};
@@ -12,11 +12,11 @@ use crate::output::HEADING;
 use crate::screen::status::{self, Status};
 use crate::screen::{Frame, Live, Look, Region, Renderer, Size, beside, column_width, notice};
 
-/// Rows of an answer that are not its text: the model, and how it goes.
+/// The rows of an answer that are not its text: the model and its status.
 const HEAD: usize = 2;
-/// Rows below all of them: how to stop, and the one that stays free.
+/// The rows below all of them: how to stop, and one that stays empty.
 const FOOT: usize = 2;
-/// Every answer has so many rows at least.
+/// The minimum number of text rows per answer.
 const FEWEST: usize = 2;
 
 /// The answers as they are drawn.
@@ -29,7 +29,7 @@ pub(crate) struct Board {
     stops: &'static str,
 }
 
-/// One of them.
+/// One answer.
 struct Column {
     meter: Meter,
     began: Instant,
@@ -37,7 +37,7 @@ struct Column {
     doing: String,
     text: String,
     renderer: Renderer,
-    /// Lines that do not change any more.
+    /// Lines that no longer change.
     lines: Vec<String>,
     ended: Option<Ran>,
 }
@@ -50,14 +50,14 @@ impl Board {
         Board { look, size, live, columns, stops }
     }
 
-    /// Takes what happened to one of them. Drawing comes later.
+    /// Records what happened to one of them. Drawing comes later.
     pub(crate) fn news(&mut self, place: usize, news: News) {
         if let Some(column) = self.columns.get_mut(place) {
             column.news(news);
         }
     }
 
-    /// Draws what changed since the last time.
+    /// Draws what has changed since the last time.
     pub(crate) fn draw(&mut self) -> Result<(), Failure> {
         let (look, count) = (self.look, self.columns.len().max(1));
         let free = self.size.rows.saturating_sub(FOOT);
@@ -69,7 +69,7 @@ impl Board {
                 beside(&cells, width, look)
             }
             None => {
-                // With a blank line behind each.
+                // With a blank line after each.
                 let room = (free / count).saturating_sub(HEAD + 1).max(FEWEST);
                 let blank = || std::iter::once(String::new());
                 self.columns.iter_mut().flat_map(|column| column.shown(room, look).into_iter().chain(blank())).collect()
@@ -79,7 +79,7 @@ impl Board {
         self.live.draw("", &open).map_err(|error| Failure::writing(&error))
     }
 
-    /// All have ended: they are printed whole, and stay.
+    /// Prints the complete answers, which stay on the screen, when all have ended.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         let look = self.look;
         let mut text = String::new();
@@ -103,13 +103,13 @@ impl Board {
         self.live.draw(&text, &[]).and_then(|()| self.live.clear()).map_err(|error| Failure::writing(&error))
     }
 
-    /// The program slept: what was on the screen is not there any more.
+    /// Redraws after the program was suspended: what was on the screen is gone.
     pub(crate) fn woken(&mut self) -> Result<(), Failure> {
         self.live.forget();
         self.draw()
     }
 
-    /// The terminal has another size: all of it is laid out anew.
+    /// Lays everything out anew for another terminal size.
     pub(crate) fn resize(&mut self, size: Size) -> Result<(), Failure> {
         (self.look, self.size) = (self.look.with_width(size.columns), size);
         self.live.resize(size);
@@ -120,7 +120,7 @@ impl Board {
         self.draw()
     }
 
-    /// How they ended, in their order.
+    /// Returns how they ended, in order.
     pub(crate) fn into_ended(self) -> Vec<Option<Ran>> {
         self.columns.into_iter().map(|column| column.ended).collect()
     }
@@ -181,7 +181,7 @@ impl Column {
         }
     }
 
-    /// The model, and how it goes.
+    /// Returns the model and its status.
     fn head(&self, look: Look) -> Vec<String> {
         let name = crate::screen::shorten(self.meter.model(), look.width, look);
         let name = if look.colour { format!("{HEADING}{name}{HEADING:#}") } else { name };
@@ -204,7 +204,7 @@ impl Column {
         [name].into_iter().chain(below.lines().map(str::to_owned)).collect()
     }
 
-    /// The head, and as much of the end as there is room for.
+    /// Returns the head, and as much of the end as fits.
     fn shown(&mut self, room: usize, look: Look) -> Vec<String> {
         let Frame { finished, open } = self.renderer.frame();
         self.lines.extend(finished.lines().map(str::to_owned));
@@ -214,11 +214,11 @@ impl Column {
         self.head(look).into_iter().chain(body.into_iter().skip(hidden).cloned()).collect()
     }
 
-    /// All of it.
+    /// Returns all of it.
     fn whole(&mut self, look: Look) -> Vec<String> {
         let rest = self.renderer.finish();
         self.lines.extend(rest.lines().map(str::to_owned));
-        // Without the blank line at the end of a document.
+        // Without the blank lines at the end of a document.
         while self.lines.last().is_some_and(String::is_empty) {
             self.lines.pop();
         }
@@ -239,7 +239,7 @@ impl Column {
 }
 
 impl Ran {
-    /// What it took, in one line.
+    /// Returns what it used, in one line.
     pub(crate) fn summary(&self) -> String {
         let mut parts = Vec::new();
         parts.extend(match self.end {
@@ -247,7 +247,7 @@ impl Ran {
             End::Stopped => Some("stopped".to_owned()),
             End::Failed(_) => Some("failed".to_owned()),
         });
-        // What was stopped before the provider counted has no count.
+        // An answer that was stopped before the provider counted has no count.
         parts.extend(notice::usage(self.response.usage.as_ref().filter(|usage| usage.total_tokens() > 0)));
         parts.extend(sum(self.cost, self.estimate).map(|cost| notice::about(cost, self.estimate.is_some())));
         parts.push(format!("{:.1} s", self.took.as_secs_f64()));

@@ -16,10 +16,10 @@ use crate::record::Recorder;
 use crate::screen::notice;
 use crate::watch::{Note, Notes, Paid, Watch};
 
-/// What a model hears if it calls a tool anyway.
+/// The result that a model gets if it calls a tool anyway.
 const NO_TOOLS: &str = "tools are off while models are compared";
 
-/// The tools that the models are told of: some providers require the definitions of tools whose calls are in the history.
+/// Returns the tool definitions to send: some providers require those of tools whose calls are in the history.
 pub(crate) fn tools_for(history: &[Message], tools: Vec<Callable>) -> Vec<Callable> {
     let calls = history.iter().flat_map(|message| &message.content).any(|block| block.as_tool_call().is_some());
     if calls { tools } else { Vec::new() }
@@ -35,7 +35,7 @@ pub(crate) struct Entrant {
 }
 
 impl Entrant {
-    /// A model that answers into a conversation. `change` sets what else a request says.
+    /// Creates a model that answers in a conversation. `change` sets what else a request says.
     pub(crate) fn new(
         session: &Session,
         choice: Choice,
@@ -49,7 +49,7 @@ impl Entrant {
     }
 }
 
-/// Something that happened to one of them.
+/// Something that happened to one answer.
 #[derive(Debug)]
 pub(crate) enum News {
     Event(Event),
@@ -64,7 +64,7 @@ pub(crate) struct Ran {
     /// What has arrived of it.
     pub(crate) response: Response,
     pub(crate) cost: Option<Money>,
-    /// Roughly what an answer cost that was cut off: providers count at the end.
+    /// The estimated cost of an answer that was cut off: providers count at the end.
     pub(crate) estimate: Option<Money>,
     pub(crate) took: Duration,
     pub(crate) end: End,
@@ -86,7 +86,7 @@ pub(crate) struct Race {
 }
 
 impl Race {
-    /// Asks all of them. Each has a meter. They are told of the tools, but may not use them.
+    /// Asks all of them. Each has a meter. Tool definitions are sent, but the tools must not be used.
     pub(crate) fn begin(
         entrants: Vec<Entrant>,
         history: &[Message],
@@ -120,7 +120,7 @@ impl Race {
         Race { news, stop, _tasks: tasks }
     }
 
-    /// What happens next, and to which model. `None` once all have ended.
+    /// Returns what happens next, and to which model. `None` once all have ended.
     pub(crate) async fn next(&mut self) -> Option<(usize, News)> {
         self.news.recv().await
     }
@@ -151,7 +151,7 @@ impl Runner {
             Err(failure) => End::Failed(failure),
         };
         let response = flow.so_far().unwrap_or_default();
-        // The request ends here, and with it what it costs.
+        // Ends the request here, and with it the cost.
         drop(flow);
         let Runner { recorder, sender, place, cost, .. } = self;
         let partial = (end != End::Whole).then(|| response.clone());
@@ -209,7 +209,7 @@ impl Runner {
     }
 
     fn tell(&self, news: News) {
-        // Nobody is listening any more when the program is about to end.
+        // Nobody is listening any longer when the program is about to end.
         let _ = self.sender.send((self.place, news));
     }
 }
@@ -220,7 +220,7 @@ async fn stop(stopped: &mut watch::Receiver<bool>) {
 }
 
 impl Ran {
-    /// Is there any text with which a conversation can continue?
+    /// Whether there is any text with which a conversation can continue.
     pub(crate) fn has_answer(&self) -> bool {
         self.response.content.iter().filter_map(Block::as_text).any(|text| !text.trim().is_empty())
     }

@@ -51,7 +51,7 @@ pub(crate) fn run(completions: Completions, out: &mut Out) -> Result<(), Failure
     out.data(&script)
 }
 
-/// Answers a shell that asks what could come next. Returns true if one did.
+/// Answers a shell that asks for completions. Returns whether one did.
 pub(crate) fn answered() -> Result<bool, Failure> {
     if std::env::var_os(VARIABLE).is_none() {
         return Ok(false);

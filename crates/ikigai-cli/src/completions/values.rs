@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How many conversations are offered, newest first.
 const MOST: u32 = 50;
 
-/// The command with completions for its values.
+/// Adds completions for the values of a command's arguments.
 pub(super) fn known(command: Command) -> Command {
     command.mut_args(with_values).mut_subcommands(known)
 }
@@ -37,7 +37,7 @@ fn with_values(arg: Arg) -> Arg {
     }
 }
 
-/// The valid part of the settings: a shell has no way to show errors.
+/// Returns the valid part of the settings: a shell has no way to show errors.
 fn settings() -> Settings {
     settings::load().map(|(settings, _)| settings).unwrap_or_default()
 }
@@ -67,7 +67,7 @@ fn named(begin: &OsStr, names: impl Fn(Settings) -> Vec<String>) -> Vec<Completi
     names(settings()).into_iter().filter(|name| name.starts_with(begin)).map(CompletionCandidate::new).collect()
 }
 
-/// The saved conversations, by the ends of their ids.
+/// Returns the saved conversations, by the ends of their ids.
 fn kept(begin: &OsStr) -> Vec<CompletionCandidate> {
     let (Some(begin), Some(places)) = (begin.to_str(), Places::find()) else { return Vec::new() };
     let location = match settings().database(&places) {

@@ -1,4 +1,4 @@
-//! Where conversations are kept, and whether they are well.
+//! Where conversations are saved, and whether the database is intact.
 
 use std::io::ErrorKind as IoKind;
 
@@ -11,14 +11,14 @@ use crate::screen::notice;
 use crate::settings::{self, Database};
 
 const AREA: &str = "database";
-/// So many problems are told one by one.
+/// How many problems are listed one by one.
 const MOST: usize = 10;
 const ELSEWHERE: &str = "Set another place: ikigai config set database …";
 
-/// Looks at the database. One that is not there is not made.
+/// Examines the database. A missing one is not created.
 pub(super) fn look(places: Option<&Places>, offline: bool) -> Result<Vec<Finding>, Failure> {
     let Some(places) = places else { return Ok(Vec::new()) };
-    // Broken settings are told among the files.
+    // Broken settings are reported with the files.
     let settings = settings::load_from(places).map(|(settings, _)| settings).unwrap_or_default();
     let database = settings.database(places);
     let shown = database.shown();
@@ -61,11 +61,11 @@ pub(super) fn look(places: Option<&Places>, offline: bool) -> Result<Vec<Finding
     Ok(findings)
 }
 
-/// Opens it and reads all of it.
+/// Opens the database and reads all of it.
 async fn examine(location: &str) -> Result<(Checkup, Stats), Error> {
     let store = ikigai_store::open(location).await?;
     let looked = async { Ok((store.check().await?, store.stats().await?)) }.await;
-    // What was found matters more than how it was let go.
+    // The findings matter more than a failure to close.
     let _ = store.close().await;
     looked
 }
@@ -98,10 +98,10 @@ fn told(shown: &str, checkup: &Checkup, stats: &Stats) -> Vec<Finding> {
     all
 }
 
-/// Why it cannot be opened, and the way out.
+/// Reports why it cannot be opened, and what to do.
 fn broken(shown: &str, error: &Error) -> Finding {
     let words = error.to_string();
-    // The store says where, what, and what to do; we show the last apart.
+    // The store says where, what and what to do; the last is shown separately.
     let hint = words.split_once(&format!("{}. ", error.message())).map(|(_, hint)| hint.to_owned());
     let finding = Finding::new(AREA, Health::Broken, format!("{shown}: {}", error.message()));
     finding.hint(hint.unwrap_or_else(|| ELSEWHERE.to_owned()))

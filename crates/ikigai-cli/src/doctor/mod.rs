@@ -37,24 +37,24 @@ pub(crate) struct Doctor {
     json: bool,
 }
 
-/// How it is about something.
+/// The state of something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Health {
-    /// As it should be.
+    /// It works.
     Good,
     /// Good to know.
     Info,
-    /// It deserves a look.
+    /// It deserves attention.
     Warning,
     /// It does not work.
     Broken,
 }
 
-/// Something that was looked at.
+/// Something that was examined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Finding {
-    /// What it belongs to: `keys`, `network`.
+    /// The area it belongs to: `keys`, `network`.
     pub(crate) area: &'static str,
     pub(crate) state: Health,
     pub(crate) what: String,
@@ -80,7 +80,7 @@ pub(crate) fn run(doctor: &Doctor, out: &mut Out) -> Result<Exit, Failure> {
     let (registry, _) = places::registry_and_problems(places.as_ref());
     let mut findings = program();
     findings.extend(places.as_ref().map_or_else(homeless, files));
-    // TLS cannot be set up where a certificate file is broken; that is what a doctor is for.
+    // TLS cannot be set up if a certificate file is broken; finding that is the doctor's job.
     match network::client(registry) {
         Err(failure) => findings.push(Finding::new("network", Health::Broken, failure.what)),
         Ok((client, clock)) => {
@@ -95,7 +95,7 @@ pub(crate) fn run(doctor: &Doctor, out: &mut Out) -> Result<Exit, Failure> {
     findings.extend(network::variables());
     findings.extend(terminal::look());
     findings.extend(database::look(places.as_ref(), doctor.offline)?);
-    // Each area stands together, in the order in which it was first looked at.
+    // Groups findings by area, in the order in which the areas were first examined.
     let mut areas: Vec<&str> = Vec::new();
     findings.iter().for_each(|finding| {
         if !areas.contains(&finding.area) {
@@ -157,7 +157,7 @@ fn homeless() -> Vec<Finding> {
     vec![Finding::new("files", Health::Warning, what).hint("Set IKIGAI_HOME.")]
 }
 
-/// The user's own files.
+/// Checks the user's own files.
 fn files(places: &Places) -> Vec<Finding> {
     let of = |Checked { file, state }: Checked| match state {
         State::Missing => vec![Finding::new("files", Health::Info, format!("{} does not exist", file.display()))],
@@ -170,9 +170,9 @@ fn files(places: &Places) -> Vec<Finding> {
     settings::check_files(places).into_iter().flat_map(of).collect()
 }
 
-/// The keys, and where they are from.
+/// Lists the keys and where they come from.
 fn keys(client: &Client) -> Vec<Finding> {
-    // A file of keys that is broken is told among the files.
+    // A broken credentials file is reported with the files.
     let (keys, _) = keys::found(client);
     if keys.is_empty() {
         let hint = "The simulator answers in their place. To store one: ikigai keys set PROVIDER";

@@ -1,4 +1,4 @@
-//! Who can be reached, and what stands in the way.
+//! Which providers can be reached, and what is in the way.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,14 +13,14 @@ use crate::keys::{self, Tried};
 use crate::redact;
 use crate::trust;
 
-/// A clock that is off by more makes signed requests fail, and tells wrong times. In seconds.
+/// A larger error of the clock makes signed requests fail, and shows wrong times. In seconds.
 const SKEW: i64 = 60;
 
-/// How far our clock is from those of the servers, as their answers tell.
+/// How far our clock is from the servers', according to the dates of their answers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Clock(Arc<Mutex<Vec<i64>>>);
 
-/// HTTP that looks at the date of each answer.
+/// An HTTP transport that checks the date of each answer.
 #[derive(Debug)]
 struct Dated {
     http: Http,
@@ -45,7 +45,7 @@ fn parse(date: &str) -> Option<Timestamp> {
     jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(date.trim()).ok()
 }
 
-/// A client that looks at the clock as well.
+/// Returns a client that also checks the clock.
 pub(super) fn client(registry: Registry) -> Result<(Client, Clock), Failure> {
     let clock = Clock::default();
     let http = Http::new().map_err(|error| Failure::new(format!("TLS cannot be set up: {error}")))?;
@@ -53,7 +53,7 @@ pub(super) fn client(registry: Registry) -> Result<(Client, Clock), Failure> {
     Ok((keys::checking_client(registry, trust::client()?.transport(transport))?, clock))
 }
 
-/// Asks every provider with a key.
+/// Asks every provider that has a key.
 pub(super) fn reach(client: &Client, clock: &Clock) -> Result<Vec<Finding>, Failure> {
     let (found, _) = keys::found(client);
     if found.is_empty() {
@@ -76,7 +76,7 @@ fn told(tried: &Tried) -> Finding {
         Ok(models) => Finding::new("network", Health::Good, format!("{who}: answers, {models} models")),
         Err(error) => {
             let (state, word) = match error.kind() {
-                // It is there, and the key was not refused.
+                // It is reachable, and did not reject the key.
                 ErrorKind::RateLimit | ErrorKind::Overloaded | ErrorKind::Quota => (Health::Warning, "is busy"),
                 ErrorKind::NotFound | ErrorKind::Permission => (Health::Warning, "answers, but lists no models"),
                 ErrorKind::Auth => (Health::Broken, "rejected the key"),
@@ -87,7 +87,7 @@ fn told(tried: &Tried) -> Finding {
             let words = words.strip_prefix(&format!("{who}: ")).unwrap_or(&words);
             let finding = Finding::new("network", state, format!("{who} {word}: {words}"));
             match Failure::from(error).hint {
-                // This is the doctor already.
+                // This is already the doctor.
                 Some(hint) if !hint.contains("ikigai doctor") => finding.hint(hint),
                 _ => finding,
             }
@@ -95,9 +95,9 @@ fn told(tried: &Tried) -> Finding {
     }
 }
 
-/// What the servers' dates say about our clock.
+/// Reports what the servers' dates say about our clock.
 fn skew(off: &[i64]) -> Option<Finding> {
-    // The nearest of them: a server's own clock, or a slow answer, may be what is off.
+    // The smallest difference: a server's clock or a slow answer may be what is off.
     let off = *off.iter().min_by_key(|seconds| seconds.abs())?;
     Some(match off.abs() <= SKEW {
         true => Finding::new("network", Health::Good, "the clock matches the servers'"),
@@ -109,7 +109,7 @@ fn skew(off: &[i64]) -> Option<Finding> {
     })
 }
 
-/// Variables that change the way of requests.
+/// Reports variables that affect how requests are sent.
 pub(super) fn variables() -> Vec<Finding> {
     let value = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let mut findings = Vec::new();

@@ -1,4 +1,4 @@
-//! What the terminal can do.
+//! What the terminal supports.
 
 use std::io::IsTerminal as _;
 
@@ -28,7 +28,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Which rule decides on colours: the first that has something to say.
+/// Returns the rule that decides about colours: the first one that applies.
 fn rule(asked: ColorChoice, variable: impl Fn(&str) -> Option<String>, is_terminal: bool) -> String {
     match asked {
         ColorChoice::Auto => {}
@@ -44,9 +44,9 @@ fn rule(asked: ColorChoice, variable: impl Fn(&str) -> Option<String>, is_termin
         .unwrap_or_else(|| "the output is a terminal".to_owned())
 }
 
-/// Whether the terminal is told to show more than ASCII.
+/// Checks whether the terminal is configured for more than ASCII.
 fn encoding(is_unix: bool, variable: impl Fn(&str) -> Option<String>) -> Finding {
-    // The first that is set counts.
+    // The first variable that is set counts.
     let set = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| Some((*name, variable(name)?)));
     match set {
         _ if !is_unix => Finding::new("terminal", Health::Good, "UTF-8"),

@@ -42,7 +42,7 @@ pub(crate) struct Delete {
 pub(crate) async fn run(delete: &Delete, store: &dyn Store, out: &mut Out) -> Result<(), Failure> {
     let mut ids: Vec<ConversationId> = Vec::new();
     if delete.all {
-        // Forks before what they hang on: then nothing has to be handed on to them.
+        // Forks before their parents, so that nothing has to be copied to them.
         ids = store.outline().await?.into_iter().rev().map(|(id, _)| id).collect();
     }
     for word in &delete.ids {
@@ -59,7 +59,7 @@ pub(crate) async fn run(delete: &Delete, store: &dyn Store, out: &mut Out) -> Re
     for id in ids {
         match store.delete(id).await {
             Ok(()) => gone += 1,
-            // Somebody else was faster.
+            // Another process has deleted it already.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => {
                 return Err(Failure::from(error).hint(format!("{} deleted before that.", count(gone, "conversation"))));
@@ -73,7 +73,7 @@ pub(crate) async fn run(delete: &Delete, store: &dyn Store, out: &mut Out) -> Re
     })
 }
 
-/// Does the person want that?
+/// Asks the user for confirmation.
 async fn agreed(store: &dyn Store, ids: &[ConversationId], out: &mut Out) -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Err(Failure::usage("cannot ask for confirmation: this is not a terminal")

@@ -64,7 +64,7 @@ impl Export {
 }
 
 pub(crate) async fn run(export: &Export, store: &dyn Store, out: &mut Out) -> Result<(), Failure> {
-    // All of them are looked for before anything is written.
+    // All of them are looked up before anything is written.
     let mut ids = Vec::new();
     for word in &export.ids {
         let id = which(store, word).await?;
@@ -81,7 +81,7 @@ pub(crate) async fn run(export: &Export, store: &dyn Store, out: &mut Out) -> Re
     }
     let failed = |error: &std::io::Error| Failure::file("write", path, error);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Beside it first: a file that is there is all of the old one or all of the new one.
+    // Written next to it first, so that an existing file is always either completely old or completely new.
     let mut fresh = tempfile::Builder::new().prefix(".ikigai-").tempfile_in(folder).map_err(|error| failed(&error))?;
     let exported = write(export, store, &ids, &mut BufWriter::new(fresh.as_file_mut())).await?;
     fresh.as_file().sync_all().map_err(|error| failed(&error))?;
@@ -99,7 +99,7 @@ pub(crate) async fn run(export: &Export, store: &dyn Store, out: &mut Out) -> Re
     complete(&exported, out)
 }
 
-/// What could not be read is told, and makes the export fail although the rest is there.
+/// Reports what could not be read, and makes the export fail although the rest was written.
 fn complete(exported: &Exported, out: &mut Out) -> Result<(), Failure> {
     for what in &exported.unreadable {
         out.warning(what);
@@ -131,7 +131,7 @@ async fn write(
     }
 }
 
-/// Several conversations under one header.
+/// Exports several conversations under one header.
 async fn some(store: &dyn Store, ids: &[ConversationId], to: &mut (dyn Write + Send)) -> Result<Exported, Failure> {
     let mut all = Exported::default();
     for id in ids {
@@ -147,7 +147,7 @@ async fn some(store: &dyn Store, ids: &[ConversationId], to: &mut (dyn Write + S
     Ok(all)
 }
 
-/// Every conversation, oldest first.
+/// Returns every conversation, oldest first.
 async fn everything(store: &dyn Store) -> Result<Vec<ConversationId>, Failure> {
     Ok(store.outline().await?.into_iter().map(|(id, _)| id).collect())
 }
@@ -174,7 +174,7 @@ async fn markdown(store: &dyn Store, ids: &[ConversationId], to: &mut (dyn Write
     Ok(all)
 }
 
-/// A reader that went away is no fault of the store's.
+/// A reader that is gone is not the store's fault.
 fn unwritten(error: ikigai_store::Error) -> Failure {
     match error.source().and_then(|source| source.downcast_ref::<std::io::Error>()) {
         Some(error) => Failure::writing(error),

@@ -11,9 +11,9 @@ use crate::output::Out;
 use crate::screen::{self, Look, notice};
 use crate::table::{Side, Table};
 
-/// How many are listed unless something else is said.
+/// How many are listed by default.
 const USUAL: u32 = 20;
-/// A title takes at least this many columns, and at most that many.
+/// The minimum and maximum width of the title column.
 const TITLE: (usize, usize) = (16, 60);
 
 /// List the conversations, newest first
@@ -74,7 +74,7 @@ fn table(page: &Page, width: Option<usize>) -> Table {
         })
         .collect();
     let (least, most) = TITLE;
-    // The title gives way, so that the others fit.
+    // The title column shrinks so that the others fit.
     let widest = |text: fn(&[String; 4]) -> &String| rows.iter().map(|row| screen::width(text(row))).max().unwrap_or(0);
     let others =
         widest(|[id, ..]| id) + widest(|[_, when, ..]| when) + widest(|[.., model]| model) + "MESSAGES".len() + 8;
@@ -95,7 +95,7 @@ fn table(page: &Page, width: Option<usize>) -> Table {
     table
 }
 
-/// `claude-sonnet-4-5/med`
+/// Formats a model with its level: `claude-sonnet-4-5/med`.
 pub(super) fn name(choice: &ModelChoice) -> String {
     let model = choice.model.as_deref().unwrap_or("-");
     match choice.thinking.as_ref().and_then(|thinking| thinking.level) {
@@ -104,7 +104,7 @@ pub(super) fn name(choice: &ModelChoice) -> String {
     }
 }
 
-/// What is known of a conversation without its messages.
+/// Returns what is known about a conversation, without its messages.
 pub(super) fn about(conversation: &Conversation) -> Map<String, Value> {
     let facts = [
         ("id", json!(conversation.id.to_string())),

@@ -1,4 +1,4 @@
-//! `ikigai history`: the conversations that were kept.
+//! `ikigai history`: the saved conversations.
 
 mod delete;
 mod export;
@@ -74,7 +74,7 @@ async fn act(command: Command, out: &mut Out) -> Result<(), Failure> {
     Ok(closed?)
 }
 
-/// The database, whether or not new conversations are kept in it. Looking at one that is not there does not make it.
+/// Opens the database, whether or not new conversations are saved in it. Reading a missing one does not create it.
 async fn open(settings: Settings, writes: bool) -> Result<Arc<dyn Store>, Failure> {
     let is_missing = |path: &Path| !path.try_exists().unwrap_or(true);
     let missing = match settings.database(&Places::required()?) {
@@ -84,7 +84,7 @@ async fn open(settings: Settings, writes: bool) -> Result<Arc<dyn Store>, Failur
     conversations::open(&Settings { save: true, ..settings }, missing && !writes).await
 }
 
-/// The conversation that a word means: a part of its id, or `last`.
+/// Finds the conversation that a word means: a part of its id, or `last`.
 async fn which(store: &dyn Store, word: &str) -> Result<ConversationId, Failure> {
     if word != "last" {
         return conversations::find(store, word).await;
@@ -94,7 +94,7 @@ async fn which(store: &dyn Store, word: &str) -> Result<ConversationId, Failure>
         .ok_or_else(|| Failure::new("there are no conversations yet").hint("Start one with `ikigai` or `ikigai ask`."))
 }
 
-/// `1 message`, `2 messages`
+/// Formats a count: `1 message`, `2 messages`.
 fn count(number: u64, noun: &str) -> String {
     let number_text = crate::screen::notice::count(number);
     if number == 1 { format!("1 {noun}") } else { format!("{number_text} {noun}s") }

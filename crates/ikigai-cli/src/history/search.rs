@@ -71,7 +71,7 @@ fn shown(hit: &Hit) -> String {
     format!("{NAME}{id}{NAME:#}  {title}  {DIM}{about}{DIM:#}\n          {}\n", marked(&hit.snippet))
 }
 
-/// The piece of text, with what was looked for in bold type.
+/// Returns the excerpt, with the search terms in bold type.
 fn marked(snippet: &Snippet) -> String {
     let mut text = String::new();
     let mut at = 0;
@@ -86,7 +86,7 @@ fn marked(snippet: &Snippet) -> String {
 }
 
 fn record(hit: &Hit) -> Value {
-    // Bytes would be of no use to most readers of JSON.
+    // Byte offsets would be of no use to most readers of JSON.
     let characters = |byte: usize| snippet_start(&hit.snippet.text, byte);
     let marks: Vec<[usize; 2]> =
         hit.snippet.marks.iter().map(|mark| [characters(mark.start), characters(mark.end)]).collect();
@@ -101,7 +101,7 @@ fn record(hit: &Hit) -> Value {
     })
 }
 
-/// How many characters stand before a byte.
+/// Returns how many characters precede a byte.
 fn snippet_start(text: &str, byte: usize) -> usize {
     text.get(..byte).unwrap_or_default().chars().count()
 }

@@ -16,7 +16,7 @@ use crate::output::{DIM, HEADING, Out, WARNING};
 use crate::record;
 use crate::screen::{self, Look, notice, thinking};
 
-/// So many lines of what a tool said are shown on a terminal.
+/// How many lines of a tool's output are shown on a terminal.
 const TOOL_LINES: notice::Lines = notice::Lines(10);
 
 /// Show a whole conversation
@@ -69,13 +69,13 @@ pub(crate) async fn run(show: &Show, store: &dyn Store, out: &mut Out) -> Result
     match show.format.or(show.json.then_some(Format::Json)) {
         Some(Format::Json) => out.json(&record(&conversation, &thread)),
         Some(Format::Text) => drawn(Look { colour: false, styles: false, ..look }, out),
-        // Colours that were asked for are asked of the drawing: Markdown has none.
+        // Requested colours require the drawn form: Markdown has none.
         None if is_terminal || look.colour => drawn(look, out),
         Some(Format::Markdown) | None => out.data(ikigai_store::markdown(&conversation, &thread).as_bytes()),
     }
 }
 
-/// What is known of a conversation, and of each message in it.
+/// Returns everything known about a conversation and about each of its messages.
 fn record(conversation: &Conversation, thread: &[Stored]) -> Map<String, Value> {
     let mut all = list::about(conversation);
     all.insert("system".to_owned(), json!(conversation.system));
@@ -84,7 +84,7 @@ fn record(conversation: &Conversation, thread: &[Stored]) -> Map<String, Value> 
     all
 }
 
-/// A message with all that is kept beside it.
+/// A message with everything that is stored along with it.
 #[derive(Serialize)]
 struct Said<'a> {
     id: String,
@@ -102,10 +102,10 @@ impl<'a> From<&'a Stored> for Said<'a> {
     }
 }
 
-/// A conversation, drawn.
+/// Draws a conversation.
 struct Page {
     look: Look,
-    /// Is thinking shown in full?
+    /// Whether thinking is shown in full.
     thinking: bool,
 }
 
@@ -192,7 +192,7 @@ impl Page {
         failed + &notice::folded(&said.join("\n"), TOOL_LINES, self.look) + &self.attached(&result.content)
     }
 
-    /// What goes with a text: pictures, documents, sounds.
+    /// Names the pictures, documents and audio that accompany a text.
     fn attached(&self, content: &[Block]) -> String {
         let kinds = content.iter().filter_map(|block| match block {
             Block::Image(_) | Block::Audio(_) => Some(format!("[{}]", block.kind())),
@@ -206,7 +206,7 @@ impl Page {
         if kinds.is_empty() { String::new() } else { self.lines("  ", &kinds.join(" "), DIM) }
     }
 
-    /// Text in lines, each in a style, lined up after what the first begins with.
+    /// Draws styled lines of text, aligned after the start of the first.
     fn lines(&self, start: &str, text: &str, style: Style) -> String {
         let indent = start.chars().count();
         let rows = screen::wrap(text, self.look.with_width(self.look.width.saturating_sub(indent)));

@@ -1,4 +1,4 @@
-//! Moments, for people.
+//! Times, formatted for people.
 
 use std::time::SystemTime;
 
@@ -6,7 +6,7 @@ use ikigai_store::Time;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-/// A moment as seen from now: `5 min ago`, `3 days ago`, and from a week on the day.
+/// Formats a time relative to now: `5 min ago`, `3 days ago`, and after a week as a date.
 pub(crate) fn ago(time: Time) -> String {
     match local(time) {
         Some(then) => told(&then, &Zoned::now()),
@@ -14,7 +14,7 @@ pub(crate) fn ago(time: Time) -> String {
     }
 }
 
-/// The day and the time: `2026-11-15 10:38`.
+/// Formats the date and time: `2026-11-15 10:38`.
 pub(crate) fn exact(time: Time) -> String {
     local(time).map_or_else(|| time.to_string(), |then| then.strftime("%Y-%m-%d %H:%M").to_string())
 }
@@ -27,7 +27,7 @@ fn told(then: &Zoned, now: &Zoned) -> String {
     let seconds = now.timestamp().as_second().saturating_sub(then.timestamp().as_second());
     let (minutes, hours) = (seconds / 60, seconds / 3600);
     match (hours / 24, hours, minutes) {
-        // A clock that was wrong, then or now: the day says most.
+        // The clock was wrong, then or now: the date says most.
         _ if seconds < -60 => then.strftime("%Y-%m-%d").to_string(),
         (0, 0, ..=0) => "just now".to_owned(),
         (0, 0, minutes) => format!("{minutes} min ago"),

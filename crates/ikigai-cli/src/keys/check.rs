@@ -15,7 +15,7 @@ use crate::output::{DIM, ERROR, GOOD, NAME, Out};
 use crate::screen::clean;
 use crate::trust;
 
-/// How long a provider may take.
+/// How long a provider may take to answer.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Test the keys with one free request to each provider
@@ -42,12 +42,12 @@ pub(crate) struct Check {
     json: bool,
 }
 
-/// What a provider said.
+/// The result of asking one provider.
 #[derive(Debug)]
 pub(crate) struct Tried {
     /// Its id.
     pub(crate) provider: String,
-    /// The key that was sent; none for those who need none.
+    /// The key that was sent; `None` for providers that need none.
     pub(crate) key: Option<Found>,
     /// How many models it has, or what went wrong.
     pub(crate) outcome: Result<usize, ikigai::Error>,
@@ -81,7 +81,7 @@ pub(crate) fn run(check: &Check, registry: Registry, out: &mut Out) -> Result<()
         tried.iter().filter_map(|tried| tried.outcome.as_ref().err()).map(Failure::from).collect();
     let worst = failures.iter().find(|failure| failure.exit == Exit::NoKey).or_else(|| failures.first());
     match (worst, broken) {
-        // With one provider, its words are all there is to say.
+        // With only one provider, its error is all there is to say.
         (Some(failure), _) if tried.len() == 1 => Err(failure.clone()),
         (Some(failure), _) => {
             Err(Failure::new(format!("{} of {} keys do not work", failures.len(), tried.len())).exit(failure.exit))
@@ -115,7 +115,7 @@ fn print(tried: &[Tried], check: &Check, out: &mut Out) -> Result<(), Failure> {
                     "{GOOD}ok{GOOD:#}      {NAME}{provider:<wide$}{NAME:#}  {key:<5}  {DIM}{models} models{DIM:#}\n"
                 ))?;
             }
-            // The one failure is told at the end.
+            // A single failure is reported at the end.
             Err(_) if tried.len() == 1 => {}
             Err(error) => {
                 let words = error.to_string();
@@ -127,13 +127,13 @@ fn print(tried: &[Tried], check: &Check, out: &mut Out) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A client that asks once and does not wait long.
+/// Returns a client that asks once and does not wait long.
 pub(crate) fn client(registry: Registry, builder: ikigai::ClientBuilder) -> Result<Client, Failure> {
     let timeouts = Timeouts::default().head(PATIENCE).idle(PATIENCE).total(PATIENCE * 2);
     Ok(builder.registry(registry).timeouts(timeouts).retry(Retry::never()).build()?)
 }
 
-/// Asks each provider for its models, all at once.
+/// Asks all providers for their models at the same time.
 pub(crate) async fn all(client: &Client, chosen: Vec<(&Provider, Option<Found>)>) -> Vec<Tried> {
     let mut running = JoinSet::new();
     for (provider, key) in chosen {

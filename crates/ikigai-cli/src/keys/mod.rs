@@ -53,12 +53,12 @@ pub(crate) fn run(keys: Keys, out: &mut Out) -> Result<(), Failure> {
     }
 }
 
-/// The provider of a name or an alias.
+/// Finds a provider by a name or an alias.
 fn provider<'a>(registry: &'a Registry, name: &str) -> Result<&'a Provider, Failure> {
     registry.providers.find(name).ok_or_else(|| unknown_provider(registry, name))
 }
 
-/// Every provider with a key, and where that is from; and what was wrong on the way. By the providers' ids.
+/// Returns every provider with a key and the key's source, sorted by the providers' ids; and an error met on the way.
 pub(crate) fn found(client: &Client) -> (Vec<(&Provider, Found)>, Option<Failure>) {
     let mut all = Vec::new();
     let mut broken = None;
@@ -66,7 +66,7 @@ pub(crate) fn found(client: &Client) -> (Vec<(&Provider, Found)>, Option<Failure
         match client.key_of(&provider.id) {
             Ok(Some(found)) => all.push((provider, found)),
             Ok(None) => {}
-            // The same file for all of them: once is enough.
+            // The same file causes the error for all of them: once is enough.
             Err(error) => broken = Some(Failure::from(error)),
         }
     }
@@ -74,7 +74,7 @@ pub(crate) fn found(client: &Client) -> (Vec<(&Provider, Found)>, Option<Failure
     (all, broken)
 }
 
-/// Where a key is from, in few words.
+/// Describes where a key comes from, briefly.
 pub(crate) fn source(from: &KeySource) -> String {
     match from {
         KeySource::Variable(name) => name.clone(),

@@ -6,7 +6,7 @@ use crossterm::terminal;
 use crate::exit::Failure;
 use crate::output::Out;
 
-/// The terminal as it was, when this is dropped.
+/// Restores the terminal when dropped.
 struct Raw;
 
 impl Raw {
@@ -21,11 +21,11 @@ impl Drop for Raw {
     }
 }
 
-/// Asks for a text, and does not show it. Ctrl-C ends the program, with the terminal as it was.
+/// Asks for a secret without showing it. Ctrl-C ends the program, with the terminal restored.
 pub(super) fn secret(question: &str, out: &mut Out) -> Result<String, Failure> {
     out.note(question);
     let read = typed();
-    // The end of the line was not shown either.
+    // The line break was not shown either.
     out.note("\n");
     read
 }

@@ -12,7 +12,7 @@ use crate::output::{NAME, Out};
 use crate::places::Places;
 use crate::trust;
 
-/// More than any key has.
+/// Longer than any key.
 const LONGEST: u64 = 16 << 10;
 
 /// Store a provider's key
@@ -44,7 +44,7 @@ pub(crate) fn run(set: &Set, registry: &Registry, out: &mut Out) -> Result<(), F
     store::put(&mut document, provider, key.expose());
     store::write(&file, &document)?;
     out.text(&format!("Stored the key for {} ({NAME}{}{NAME:#}) in {}\n", provider.name, key.hint(), file.display()))?;
-    // What was written may not be what is used.
+    // The stored key may not be the one that is used.
     let client = trust::lookup(registry.clone())?;
     match client.key_of(&provider.id)? {
         Some(found) if found.key.expose() != key.expose() => {
@@ -74,7 +74,7 @@ fn read(provider: &Provider, out: &mut Out) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// A key that can be sent: one word of visible characters. The text itself is not told: it may be a key all the same.
+/// Checks that a key is one word of visible characters. Errors do not show the text: it may be a key all the same.
 fn checked(text: &str) -> Result<Key, Failure> {
     let text = text.trim();
     let wrong = |what: &str| Err(Failure::new(format!("this is not a valid key: {what}")).hint("Nothing was stored."));

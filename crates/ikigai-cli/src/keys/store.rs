@@ -1,4 +1,4 @@
-//! The file of keys, changed without touching anything else in it.
+//! Edits the credentials file without touching anything else in it.
 
 use std::path::Path;
 
@@ -10,23 +10,23 @@ use crate::files::Mode;
 use crate::places;
 use crate::settings::replace;
 
-/// The file as it is; empty when there is none.
+/// Reads the file; empty if there is none.
 pub(super) fn read(file: &Path) -> Result<DocumentMut, Failure> {
     let text = places::read(file).map_err(Failure::new)?.unwrap_or_default();
     text.parse().map_err(|error: toml_edit::TomlError| {
-        // The parser's own text shows the line, and there is a key in it.
+        // The parser's own message shows the line, which contains a key.
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         Failure::new(format!("{}:{line}: {}", file.display(), error.message())).hint("Fix the file, then try again.")
     })
 }
 
-/// Writes the file for its owner alone.
+/// Writes the file so that only its owner has access.
 pub(super) fn write(file: &Path, document: &DocumentMut) -> Result<(), Failure> {
     places::write(file, &document.to_string(), Mode::Private)
 }
 
-/// Puts a provider's key in: in place of the one that is there, under whichever of its names.
+/// Stores a provider's key, replacing an existing one under any of the provider's names.
 pub(super) fn put(document: &mut DocumentMut, provider: &Provider, key: &str) {
     let name = name(document, provider).unwrap_or_else(|| provider.id.to_string());
     match document.get_mut(&name).and_then(Item::as_table_like_mut) {
@@ -38,7 +38,7 @@ pub(super) fn put(document: &mut DocumentMut, provider: &Provider, key: &str) {
     }
 }
 
-/// Takes a provider's key out. Was there one?
+/// Removes a provider's key. Returns whether there was one.
 pub(super) fn take(document: &mut DocumentMut, provider: &Provider) -> bool {
     match name(document, provider) {
         Some(name) => document.remove(&name).is_some(),
@@ -46,7 +46,7 @@ pub(super) fn take(document: &mut DocumentMut, provider: &Provider) -> bool {
     }
 }
 
-/// The name that a provider has in the file: its id or an alias.
+/// Returns the name that a provider has in the file: its id or an alias.
 fn name(document: &DocumentMut, provider: &Provider) -> Option<String> {
     let is_called = |name: &str| {
         std::iter::once(&provider.id).chain(provider.aliases.iter()).any(|own| own.eq_ignore_ascii_case(name))

@@ -1,4 +1,4 @@
-//! What there is to say about one model, for people and for programs.
+//! Everything there is to say about one model, for people and for programs.
 
 use ikigai_core::catalog::{Facts, Modality, Prices, Rules, Status, ThinkingKind, ThinkingRule, rules_for};
 use ikigai_core::provider::Registry;
@@ -9,10 +9,10 @@ use serde::Serialize;
 use crate::levels;
 use crate::table::thousands;
 
-/// One model. What nobody knows is absent.
+/// One model. Unknown facts are absent.
 #[derive(Debug, Serialize)]
 pub(crate) struct Card<'a> {
-    /// As it can be typed: `anthropic:claude-sonnet-4-5`.
+    /// As people type it: `anthropic:claude-sonnet-4-5`.
     model: String,
     name: &'a str,
     provider: &'a str,
@@ -49,20 +49,20 @@ pub(crate) struct Card<'a> {
     temperature: Option<bool>,
 }
 
-/// How a model thinks, and what the four levels are for it.
+/// How a model thinks, and what the four levels mean for it.
 #[derive(Debug, Serialize)]
 struct Thinking {
     kind: ThinkingKind,
     /// By the formula.
     levels: Levels,
-    /// As a request has them, for people.
+    /// As sent in a request, for people.
     #[serde(skip)]
     sent: Vec<(Level, String)>,
     #[serde(skip)]
     shows: &'static str,
 }
 
-/// The four levels with what they become: a budget or a word each.
+/// What each of the four levels becomes: a budget or a word.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Levels {
     none: LevelValue,
@@ -125,7 +125,7 @@ impl<'a> Card<'a> {
         }
     }
 
-    /// The row of `models list`.
+    /// Returns the row for `models list`.
     pub(crate) fn row(&self) -> [String; 7] {
         [
             self.model.clone(),
@@ -138,7 +138,7 @@ impl<'a> Card<'a> {
         ]
     }
 
-    /// The lines of `models show`: what, and what it is.
+    /// Returns the lines for `models show`: labels and values.
     pub(crate) fn lines(&self) -> Vec<(&'static str, String)> {
         let tokens = |limit: Option<u32>| limit.map(|limit| format!("{} tokens", thousands(limit)));
         let yes = |answer: Option<bool>| answer.map(|yes| if yes { "yes" } else { "no" }.to_owned());
@@ -172,7 +172,7 @@ impl<'a> Card<'a> {
         lines.into_iter().filter_map(|(what, value)| Some((what, value?))).collect()
     }
 
-    /// The heading of `models show`.
+    /// Returns the heading for `models show`.
     pub(crate) fn heading(&self) -> (&str, &str) {
         (self.name, &self.model)
     }
@@ -187,7 +187,7 @@ impl Levels {
 
 impl Thinking {
     fn of(rule: &ThinkingRule, facts: &Facts, registry: &Registry) -> Self {
-        // A provider that cannot be used sends nothing.
+        // For a provider that cannot be used, nothing would be sent.
         let route = registry.route(&ModelName::new(facts.provider.clone(), facts.id.clone()));
         let sent = route.map_or_else(|_| Vec::new(), |route| levels::sent(&route).into());
         Thinking { kind: rule.kind, levels: Levels::of(rule), sent, shows: levels::visibility(rule) }
@@ -217,7 +217,7 @@ impl From<Prices> for Dollars {
 }
 
 impl Dollars {
-    /// Every price that is known, in dollars per million tokens.
+    /// Lists all known prices, in dollars per million tokens.
     fn describe(&self) -> Option<String> {
         let prices = [
             ("input", self.input),
@@ -232,7 +232,7 @@ impl Dollars {
     }
 }
 
-/// At least two places after the point, more where a price has them.
+/// Formats a price with at least two decimals, or more if it has more.
 fn dollars(price: f64) -> String {
     let exact = format!("{price:.6}");
     let short = exact.trim_end_matches('0');

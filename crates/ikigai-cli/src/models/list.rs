@@ -95,7 +95,7 @@ fn with_key(registry: &Registry) -> Result<Vec<String>, Failure> {
     }
 }
 
-/// Does some name of the model, or its provider's, hold each of these words?
+/// Whether each of these words occurs in a name of the model or of its provider.
 fn has_all(facts: &Facts, words: &[&str]) -> bool {
     let names: Vec<String> =
         facts.names().chain([facts.name.as_ref(), facts.provider.as_ref()]).map(str::to_lowercase).collect();
@@ -103,7 +103,7 @@ fn has_all(facts: &Facts, words: &[&str]) -> bool {
 }
 
 fn print_json(models: &[&Facts], registry: &Registry, out: &mut Out) -> Result<(), Failure> {
-    // One a line: a list for programs that a person can still read and search.
+    // One per line: a list for programs that a person can still read and search.
     out.data(b"[")?;
     for (place, facts) in models.iter().enumerate() {
         out.data(if place == 0 { b"\n" } else { b",\n" })?;

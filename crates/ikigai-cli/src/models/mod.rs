@@ -52,7 +52,7 @@ pub(crate) fn run(models: Models, out: &mut Out) -> Result<(), Failure> {
     }
 }
 
-/// A provider that nobody knows.
+/// Returns the error for an unknown provider.
 pub(crate) fn unknown_provider(registry: &Registry, name: &str) -> Failure {
     let failure = Failure::usage(format!("unknown provider `{name}`"));
     match registry.providers.nearest(name) {
@@ -64,7 +64,7 @@ pub(crate) fn unknown_provider(registry: &Registry, name: &str) -> Failure {
     }
 }
 
-/// A name that means no model.
+/// Returns the error for an unknown model.
 fn unknown(error: &ModelError) -> Failure {
     match error {
         ModelError::UnknownModel { name, nearest } => no_such_model(name, nearest),

@@ -30,7 +30,7 @@ pub(crate) struct Show {
 pub(crate) fn run(show: &Show, registry: &Registry, out: &mut Out) -> Result<(), Failure> {
     let name = registry.parse(&show.model).map_err(|error| unknown(&error))?;
     let route = registry.route(&name).map_err(|error| Failure::new(error.to_string()))?;
-    // A name can be good for its provider although the catalogue has never heard of it.
+    // A name can be valid for its provider even if it is not in the catalogue.
     let facts =
         route.facts.ok_or_else(|| no_such_model(&name.to_string(), &registry.catalog.nearest(&name.model, 3)))?;
     let card = Card::new(facts, registry);

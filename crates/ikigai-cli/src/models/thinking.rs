@@ -50,11 +50,11 @@ pub(crate) fn run(thinking: &Thinking, registry: &Registry, out: &mut Out) -> Re
     out.text(&table.print(out.width()))
 }
 
-/// The route to a model, or to its family where the name means no one model.
+/// Returns the route to a model, or to its family if several providers serve it.
 fn route<'a>(name: &str, registry: &'a Registry) -> Result<Route<'a>, ModelError> {
     let name = match registry.parse(name) {
         Ok(name) => name,
-        // The name means no one model, but perhaps one family: `gpt-oss-120b` is served by many.
+        // The name may still mean one family: `gpt-oss-120b` is served by many providers.
         Err(_) if rules_for(name).thinking.kind != ThinkingKind::None => {
             return Ok(registry.route_of_family(name));
         }
@@ -62,7 +62,7 @@ fn route<'a>(name: &str, registry: &'a Registry) -> Result<Route<'a>, ModelError
     };
     match registry.route(&name) {
         Ok(route) if route.facts.is_some() || *route.rules != Rules::default() => Ok(route),
-        // After a provider any name is taken, but nobody has heard of this one.
+        // After a provider, any name is accepted, but this one is unknown.
         Ok(_) | Err(_) => {
             let nearest = registry.catalog.nearest(&name.model, 3);
             Err(ModelError::UnknownModel { name: name.to_string(), nearest })

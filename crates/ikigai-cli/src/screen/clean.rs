@@ -1,11 +1,11 @@
-//! Text from elsewhere, made safe for a terminal.
+//! Makes text from elsewhere safe for a terminal.
 
 use std::borrow::Cow;
 
-/// The text without anything that a terminal would obey: control characters become their pictures (`␛`), and the marks
-/// that turn the reading direction are spelt out, so that text cannot pose as other text. Line ends and tabs stay.
+/// Removes everything that a terminal would obey: control characters become symbols (`␛`), and characters that change
+/// the reading direction are spelled out, so that text cannot pose as other text. Line breaks and tabs stay.
 ///
-/// Joiners and the plain direction marks stay too: scripts and emoji need them.
+/// Joiners and plain direction marks stay too, because scripts and emoji need them.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_harmful) {
         return Cow::Borrowed(text);
@@ -22,8 +22,8 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// The same for text that also holds our own styles: sequences that set a style stay, all others become visible. It is the
-/// last gate before a terminal; foreign text is [`clean`]ed before it is styled.
+/// Like [`clean`], for text that also contains our own styles: sequences that set a style stay, all others become
+/// visible. This is the last gate before a terminal; foreign text is [`clean`]ed before it is styled.
 pub(crate) fn clean_styled(text: &str) -> Cow<'_, str> {
     if !text.contains('\x1b') {
         return clean(text);
@@ -50,28 +50,28 @@ pub(crate) fn clean_styled(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Shown by some terminals and not by others, so that no width is right for it.
+/// Shown by some terminals and not by others, so that it has no reliable width.
 const SOFT_HYPHEN: char = '\u{ad}';
 
 fn is_harmful(character: char) -> bool {
     picture(character).is_some() || is_turn(character) || character == SOFT_HYPHEN
 }
 
-/// What stands for a control character.
+/// Returns the symbol for a control character.
 fn picture(character: char) -> Option<char> {
     match character {
         '\n' | '\t' => None,
         '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(character)),
         '\x7f' => Some('␡'),
-        // The second set: in UTF-8 some terminals obey these too.
+        // The second set, which some terminals obey in UTF-8, too.
         '\u{80}'..='\u{9f}' => Some('\u{fffd}'),
-        // Line and paragraph separators are no line ends for a terminal.
+        // Terminals do not treat line and paragraph separators as line breaks.
         '\u{2028}' | '\u{2029}' => Some(' '),
         _ => None,
     }
 }
 
-/// Embeddings, overrides and isolates of the reading direction.
+/// Whether the character embeds, overrides or isolates the reading direction.
 fn is_turn(character: char) -> bool {
     matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

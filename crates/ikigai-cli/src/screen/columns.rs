@@ -1,25 +1,25 @@
-//! Texts side by side, each in its own column.
+//! Texts side by side, each in a separate column.
 
 use super::links;
 use super::live::{parts, visible_width};
 use super::look::{DIM, Look};
 
-/// Narrower columns are hard to read: the texts are then shown one below the other.
+/// Narrower columns are hard to read, so the texts are then shown one below the other.
 const NARROWEST: usize = 50;
-/// What is between two columns.
+/// The separator between two columns.
 const GAP: [&str; 2] = [" │ ", " | "];
 const GAP_WIDTH: usize = 3;
 /// Ends all styles.
 const RESET: &str = "\x1b[0m";
 
-/// The width of each of this many columns. `None` if there is no room for them.
+/// Returns the width of each column, for this many columns. `None` if there is no room for them.
 pub(crate) fn column_width(count: usize, look: Look) -> Option<usize> {
     let gaps = GAP_WIDTH * count.saturating_sub(1);
     let width = look.width.checked_sub(gaps)?.checked_div(count)?;
     (width >= NARROWEST).then_some(width)
 }
 
-/// The lines of each column beside those of the others. A line too wide for its column continues on the next one.
+/// Puts the lines of the columns side by side. A line too wide for its column continues on the next row.
 pub(crate) fn beside(columns: &[Vec<String>], width: usize, look: Look) -> Vec<String> {
     let columns: Vec<Vec<String>> =
         columns.iter().map(|lines| lines.iter().flat_map(|line| fold(line, width)).collect()).collect();
@@ -41,7 +41,7 @@ pub(crate) fn beside(columns: &[Vec<String>], width: usize, look: Look) -> Vec<S
     (0..height).map(row).collect()
 }
 
-/// Wraps a styled line to this many columns. A style that continues is started again on each line.
+/// Wraps a styled line at this width. A style that continues is started again on each line.
 fn fold(line: &str, width: usize) -> Vec<String> {
     use unicode_segmentation::UnicodeSegmentation as _;
     if visible_width(line) <= width {
@@ -107,7 +107,7 @@ mod tests {
         let columns = [vec!["\x1b[1mabcdef\x1b[0mgh".to_owned()], vec!["x".to_owned()]];
         let shown = ["\x1b[1mabcd\x1b[0m │ x", "\x1b[1mef\x1b[0mgh │"];
         assert_eq!(beside(&columns, 4, look(40)), shown);
-        // And so does a link.
+        // The same for a link.
         let (begin, end) = ("\x1b]8;;https://a.b\x1b\\", "\x1b]8;;\x1b\\");
         let columns = [vec![format!("{begin}abcdef{end}g")], vec!["x".to_owned()]];
         let shown = [format!("{begin}abcd{end} │ x"), format!("{begin}ef{end}g  │")];

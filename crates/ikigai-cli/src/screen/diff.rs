@@ -1,4 +1,4 @@
-//! What changed in a file.
+//! Shows what changed in a file.
 
 use anstyle::Style;
 use similar::{ChangeTag, TextDiff};
@@ -7,13 +7,13 @@ use super::look::{DIM, GREEN, HEADING, Look, RED};
 use super::spell::spelt;
 use super::text::{Row, Span, chop};
 
-/// Unchanged lines shown around a change.
+/// How many unchanged lines are shown around a change.
 const CONTEXT: usize = 3;
-/// A diff of larger texts takes too long; then the changed middle is shown as taken out and put in.
+/// Diffs of large texts can take too long; then the changed middle is shown as removed and added.
 const TIMEOUT: std::time::Duration = std::time::Duration::from_millis(500);
 
-/// The changes from `old` to `new`, all of them, with how many lines went and came. A file that stays as it is says so.
-/// Everything in them can be seen.
+/// Returns all changes from `old` to `new`, with the number of added and removed lines; for a file that does not
+/// change, a line that says so. Everything in them is made visible.
 pub(super) fn diff(old: &str, new: &str, path: &str, look: Look) -> Vec<Row> {
     let changes = TextDiff::configure().timeout(TIMEOUT).diff_lines(old, new);
     let (mut added, mut removed) = (0_usize, 0_usize);

@@ -1,6 +1,6 @@
-//! The code blocks of a text, for when only they are wanted.
+//! Extracts the code blocks of a text.
 
-/// The code between fences, block by block; one that is not closed is none.
+/// Returns the code between fences, block by block; a block that is not closed does not count.
 pub(crate) fn blocks(text: &str) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut open: Option<(usize, Vec<&str>)> = None;

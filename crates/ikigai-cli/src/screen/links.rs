@@ -1,10 +1,10 @@
-//! Links that a terminal opens (OSC 8): which addresses are allowed, and which terminals support them.
+//! Links that a terminal opens (OSC 8): which URLs are allowed, and which terminals support them.
 
 use std::sync::Arc;
 
-/// Ends a link. The start of a link is the same with the address in it.
+/// Ends a link. The start of a link is the same with the URL in it.
 pub(super) const END: &str = "\x1b]8;;\x1b\\";
-/// Longer addresses are not links: some terminals refuse them.
+/// Longer URLs do not become links, because some terminals refuse them.
 const LONGEST: usize = 2048;
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
 /// Programs that support links, by their names in `TERM_PROGRAM`.
@@ -12,11 +12,11 @@ const PROGRAMS: [&str; 8] = ["iTerm.app", "WezTerm", "vscode", "ghostty", "rio",
 const TERMS: [&str; 5] = ["xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm"];
 /// Variables set only by terminals that support links.
 const SIGNS: [&str; 4] = ["KITTY_WINDOW_ID", "WT_SESSION", "KONSOLE_VERSION", "DOMTERM"];
-/// The first version of VTE without bugs in links, and the first of tmux that passes them on.
+/// The first version of VTE without bugs in links, and the first version of tmux that forwards them.
 const VTE: u32 = 5000;
 const TMUX: (u32, u32) = (3, 4);
 
-/// Does the terminal support links? `FORCE_HYPERLINK` overrides detection; `0` means no.
+/// Whether the terminal supports links. `FORCE_HYPERLINK` overrides detection; `0` means no.
 pub(crate) fn are_known(variable: impl Fn(&str) -> Option<String>) -> bool {
     if let Some(forced) = variable("FORCE_HYPERLINK").filter(|forced| !forced.is_empty()) {
         return forced != "0";
@@ -43,7 +43,7 @@ pub(crate) fn are_known(variable: impl Fn(&str) -> Option<String>) -> bool {
     }
 }
 
-/// An address allowed as a link, with nothing in it that a terminal could misread.
+/// Returns a URL that is allowed as a link, without anything in it that a terminal could misread.
 pub(super) fn target(address: &str) -> Option<Arc<str>> {
     let starts = |scheme: &&&str| address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
     let scheme = SCHEMES.iter().find(starts)?;
@@ -63,12 +63,12 @@ pub(super) fn target(address: &str) -> Option<Arc<str>> {
     Some(plain.into())
 }
 
-/// An address of a page on the web, as [`target`] gives it.
+/// Returns a web page's URL, like [`target`].
 pub(super) fn web(address: &str) -> Option<Arc<str>> {
     target(address).filter(|address| address.contains("://"))
 }
 
-/// A text in pieces, each with its address if it is one.
+/// Splits a text into pieces, each with its URL if it is one.
 pub(super) fn pieces(text: &str) -> Vec<(&str, Option<Arc<str>>)> {
     let mut pieces = Vec::new();
     let (mut start, mut from) = (0, 0);
@@ -91,7 +91,7 @@ pub(super) fn pieces(text: &str) -> Vec<(&str, Option<Arc<str>>)> {
     pieces
 }
 
-/// The address at the start of a text, without trailing punctuation and without a closing bracket opened before it.
+/// Returns the URL at the start of a text, without trailing punctuation or a closing bracket opened before it.
 fn address(text: &str) -> &str {
     let end = text.find(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '`'));
     let mut address = text.get(..end.unwrap_or(text.len())).unwrap_or(text);

@@ -46,7 +46,7 @@ impl Screen {
         self.terminal.screen().contents().trim_end().to_owned()
     }
 
-    /// What has scrolled out above, and what is on the screen.
+    /// Returns the scrollback and what is on the screen.
     fn everything(&mut self) -> String {
         let (rows, columns) = self.terminal.screen().size();
         self.terminal.screen_mut().set_scrollback(usize::MAX);
@@ -85,7 +85,7 @@ fn shorter_and_fewer_lines_leave_nothing_behind() {
     assert_eq!(screen.draw("", &[]), "z");
 }
 
-/// tmux keeps a screen that is cleared from its first cell in the history, and so would every frame be kept.
+/// tmux keeps a screen that is cleared from its first cell in its history, and so would keep every frame.
 #[test]
 fn the_screen_is_never_cleared_from_its_first_cell() {
     let mut screen = Screen::new(20, 10);
@@ -134,7 +134,7 @@ fn lines_that_fill_the_screen_are_whole() {
     let mut screen = Screen::new(10, 6);
     assert_eq!(screen.draw("0123456789\n", &["abcdefghij", "klmnopqrst"]), "0123456789\nabcdefghij\nklmnopqrst");
     assert_eq!(screen.draw("0123456789\n", &["abcdefghij"]), "0123456789\n0123456789\nabcdefghij");
-    // An open line that is too wide is cut, a finished one is broken by the terminal.
+    // An open line that is too wide is cut, a finished one is wrapped by the terminal.
     assert_eq!(screen.draw("", &["\x1b[1mabcdefghijkl\x1b[0m"]), "0123456789\n0123456789\nabcdefghij");
     assert_eq!(screen.draw("0123456789ab\n", &["x"]), "0123456789\n0123456789\n0123456789ab\nx");
 }
@@ -162,7 +162,7 @@ fn a_terminal_that_breaks_its_lines_anew_is_followed() {
     let mut screen = Screen::new(40, 10);
     screen.live = Live::new(Vec::new(), Size { columns: 40, rows: 10 }, Region::Live);
     screen.draw("done\n", &["a line of more than twenty columns", "and another one of these"]);
-    // The terminal of the tests does not break lines anew, so it gets them as one that does would show them.
+    // The test terminal does not rewrap lines, so it is given them as one that does would show them.
     screen.terminal = terminal(10, 20);
     screen.terminal.process(b"done\r\na line of more than twenty columns\r\nand another one of these");
     screen.live.resize(Size { columns: 20, rows: 10 });
@@ -214,7 +214,7 @@ fn errors_of_writing_are_told() {
     }
 }
 
-/// A text as a terminal breaks it: only code has lines that are too wide, and no wide characters.
+/// Returns a text as a terminal wraps it: only code has lines that are too wide, and it contains no wide characters.
 fn broken(text: &str, columns: u16) -> String {
     let columns = usize::from(columns);
     let rows = |line: &str| match width(line) > columns {
@@ -228,7 +228,7 @@ fn broken(text: &str, columns: u16) -> String {
     text.lines().map(|line| rows(line) + "\n").collect()
 }
 
-/// Whatever the way there, the screen ends up with the document, and nothing else.
+/// However it got there, the screen ends up with the document and nothing else.
 #[test]
 fn a_streamed_document_ends_up_whole() {
     let text = include_str!("markdown/samples/everything.md");
@@ -244,7 +244,7 @@ fn a_streamed_document_ends_up_whole() {
             seen.push_str(&finished);
             let open: Vec<&str> = open.iter().map(String::as_str).collect();
             screen.draw(&finished, &open);
-            // What is final is on the screen, whole, above what is open.
+            // Everything final is on the screen, complete, above what is open.
             let finished = broken(&anstream::adapter::strip_str(&seen).to_string(), columns);
             let open = open.iter().map(|line| clip(&anstream::adapter::strip_str(line).to_string(), columns.into()));
             let open: Vec<String> = open.collect();
@@ -260,8 +260,8 @@ fn a_streamed_document_ends_up_whole() {
     }
 }
 
-/// A window that is made narrower and wider while text comes in: below what is final there are the open lines, and no rest
-/// of earlier ones.
+/// A window that gets narrower and wider while text arrives: below the final text are the open lines, and no remains of
+/// earlier ones.
 #[test]
 fn a_window_that_changes_while_text_comes_in() {
     let text = include_str!("markdown/samples/everything.md");

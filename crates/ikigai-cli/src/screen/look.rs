@@ -1,36 +1,36 @@
-//! How wide, with colours or without, with which signs.
+//! How output looks: its width, colours and symbols.
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 
 use crate::output;
 
-/// What matters less.
+/// Less important text.
 pub(super) const DIM: Style = output::DIM;
 /// Headings of documents, tables and records.
 pub(super) const HEADING: Style = output::HEADING;
 /// Code in running text.
 pub(super) const CODE: Style = output::NAME;
-/// Something failed, or a line was taken out.
+/// Failures, and removed lines.
 pub(super) const RED: Style = AnsiColor::Red.on_default();
-/// Something went well, or a line was put in.
+/// Success, and added lines.
 pub(super) const GREEN: Style = AnsiColor::Green.on_default();
-/// Something to look at.
+/// Warnings.
 pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default();
 
-/// Narrower than this and the text is laid out for this width all the same.
+/// The minimum width: on narrower terminals, text is still laid out for this width.
 const NARROWEST: usize = 20;
 
 /// How everything on the screen looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Look {
-    /// How many columns a line may take.
+    /// The maximum width of a line, in columns.
     pub(crate) width: usize,
     /// Whether styles and colours are written.
     pub(crate) colour: bool,
     /// Whether styles are written where colours are not: bold type and underlines.
     pub(crate) styles: bool,
-    /// Whether the terminal shows more than ASCII. Only our own signs depend on it, not the text.
+    /// Whether the terminal shows more than ASCII. Only our own symbols depend on it, not the text.
     pub(crate) unicode: bool,
     /// Whether the terminal opens links.
     pub(crate) links: bool,
@@ -39,15 +39,15 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// The look for standard output.
+    /// Returns the look for standard output.
     pub(crate) fn of_stdout(width: usize) -> Self {
         let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
         let look = Look::new(width, colour, |name| std::env::var(name).ok());
         Look { styles: !colour && output::is_without_colours(&std::io::stdout()), ..look }
     }
 
-    /// The look for a terminal of `width` columns, with the rest from the environment: `LC_ALL`, `LC_CTYPE` or `LANG` say
-    /// whether it shows UTF-8, `TERM=dumb` that nothing should move.
+    /// Returns the look for a terminal of `width` columns. The rest comes from the environment: `LC_ALL`, `LC_CTYPE` or
+    /// `LANG` say whether it shows UTF-8, and `TERM=dumb` that nothing should move.
     pub(crate) fn new(width: usize, colour: bool, variable: impl Fn(&str) -> Option<String>) -> Self {
         let dumb = variable("TERM").is_some_and(|term| term == "dumb");
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(&variable).find(|value| !value.is_empty());
@@ -56,28 +56,28 @@ impl Look {
                 let locale = locale.to_ascii_lowercase();
                 locale.contains("utf-8") || locale.contains("utf8")
             }
-            // Nothing set says nothing on macOS and Windows, where terminals show UTF-8; elsewhere it means plain C.
+            // If nothing is set, that means plain C, except on macOS and Windows, where terminals show UTF-8.
             None => cfg!(any(target_os = "macos", windows)),
         };
         Look { width: width.max(NARROWEST), colour, styles: false, unicode, links: false, motion: !dumb }
     }
 
-    /// The same look with links, where the terminal opens them.
+    /// Returns the same look, with links if the terminal supports them.
     pub(crate) fn with_links(self, variable: impl Fn(&str) -> Option<String>) -> Self {
         Look { links: super::links::are_known(variable), ..self }
     }
 
-    /// The same look at another width.
+    /// Returns the same look at another width.
     pub(crate) fn with_width(self, width: usize) -> Self {
         Look { width: width.max(NARROWEST), ..self }
     }
 
-    /// The first sign, or the second where there is only ASCII.
+    /// Returns the first symbol, or the second if only ASCII is supported.
     pub(super) fn sign(self, unicode: &'static str, ascii: &'static str) -> &'static str {
         if self.unicode { unicode } else { ascii }
     }
 
-    /// `text` in a style, where styles are wanted.
+    /// Returns `text` in a style, if styles are wanted.
     pub(crate) fn paint(self, style: Style, text: &str) -> String {
         let style = match (self.colour, self.styles) {
             (true, _) => style,

@@ -1,8 +1,8 @@
-//! What the chat shows: Markdown while it streams, the thinking, a status line, notices.
+//! What the chat displays: Markdown while it streams, thinking, a status line, notices.
 //!
-//! Everything but [`Live`] is pure: text in, text out. The colours are in that text or they are not, as [`Look`] says,
-//! so that it can be written as it is. Text from a model, a tool or a file never reaches the terminal with control
-//! characters in it: every piece passes through [`clean`].
+//! Everything except [`Live`] is pure: text in, text out. Whether that text contains colours is up to [`Look`], so it
+//! can be written unchanged. Text from a model, a tool or a file never reaches the terminal with control characters in
+//! it: every piece passes through [`clean`].
 
 mod clean;
 mod columns;

@@ -1,4 +1,4 @@
-//! The small things that the chat says, and how it writes numbers.
+//! The chat's short notices, and how it formats numbers.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use super::look::{DIM, GREEN, Look, RED, YELLOW};
 use super::text::{Inline, Row, Span, fill, paint, shorten, width, wrap};
 use crate::table::thousands;
 
-/// At most so many lines.
+/// A maximum number of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Lines(pub(crate) usize);
 
-/// `✗ …` in red, and below it the way out.
+/// Formats an error: `✗ …` in red, with the hint below it.
 pub(crate) fn error(what: &str, hint: Option<&str>, look: Look) -> String {
     let mut text = signed(look.sign("✗", "x"), RED, what, RED, look);
     for line in hint.unwrap_or_default().lines() {
@@ -22,12 +22,12 @@ pub(crate) fn error(what: &str, hint: Option<&str>, look: Look) -> String {
     text
 }
 
-/// `⚠ …`
+/// Formats a warning: `⚠ …`.
 pub(crate) fn warning(what: &str, look: Look) -> String {
     signed(look.sign("⚠", "!"), YELLOW, what, Style::new(), look)
 }
 
-/// `✓ …`, and more lines two columns in. A line that begins with `⚠` is a warning there.
+/// Formats a success: `✓ …`, and more lines indented by two columns, where `⚠` at the start makes a line a warning.
 pub(crate) fn success(what: &str, more: &[&str], look: Look) -> String {
     let mut text = signed(look.sign("✓", "+"), GREEN, what, Style::new(), look);
     for line in more {
@@ -47,12 +47,12 @@ pub(crate) fn success(what: &str, more: &[&str], look: Look) -> String {
     text
 }
 
-/// Something by the way.
+/// Formats minor information.
 pub(crate) fn info(what: &str, look: Look) -> String {
     what.lines().map(|line| hanging("", DIM, line, DIM, look)).collect()
 }
 
-/// The first lines of a text, two columns in and cut to the width, and how many more there are.
+/// Returns the first lines of a text, indented by two columns and cut to the width, and how many more there are.
 pub(crate) fn folded(text: &str, most: Lines, look: Look) -> String {
     let mut lines = text.trim_end().lines();
     let mut shown = String::new();
@@ -65,7 +65,7 @@ pub(crate) fn folded(text: &str, most: Lines, look: Look) -> String {
     shown
 }
 
-/// The first lines of a text as they are broken at the width, two columns in, and how many more there are.
+/// Returns the first lines of a text, wrapped and indented by two columns, and how many more there are.
 pub(crate) fn wrapped(text: &str, most: Lines, look: Look) -> String {
     let rows = wrap(text, look.with_width(look.width.saturating_sub(2)));
     let mut shown: String =
@@ -74,7 +74,7 @@ pub(crate) fn wrapped(text: &str, most: Lines, look: Look) -> String {
     shown
 }
 
-/// `  … 42 more lines`, or nothing.
+/// Formats how many more lines there are: `  … 42 more lines`; empty if none.
 pub(super) fn more_lines(count: usize, look: Look) -> String {
     let sign = look.sign("…", "...");
     let text = match count {
@@ -85,7 +85,7 @@ pub(super) fn more_lines(count: usize, look: Look) -> String {
     format!("  {}\n", look.paint(DIM, &text))
 }
 
-/// A number with commas between the thousands.
+/// Formats a number with commas between the thousands.
 pub(crate) fn count(number: u64) -> String {
     thousands(i64::try_from(number).unwrap_or(i64::MAX))
 }
@@ -94,17 +94,17 @@ fn count_of(number: usize) -> String {
     count(u64::try_from(number).unwrap_or(u64::MAX))
 }
 
-/// `1 token`, `1,234 tokens`
+/// Formats a number of tokens: `1 token`, `1,234 tokens`.
 pub(crate) fn tokens(number: u64) -> String {
     several(number, "token")
 }
 
-/// `1 message`, `12 messages`
+/// Formats a number of things: `1 message`, `12 messages`.
 pub(crate) fn several(number: u64, what: &str) -> String {
     format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// Why a try failed, in words: `Rate limited (429)`.
+/// Says in words why an attempt failed: `Rate limited (429)`.
 pub(crate) fn failed_attempt(attempt: &ikigai::Attempt) -> String {
     let words = match attempt.kind {
         ErrorKind::RateLimit => "Rate limited",
@@ -114,7 +114,7 @@ pub(crate) fn failed_attempt(attempt: &ikigai::Attempt) -> String {
         ErrorKind::Network => "Connection lost",
         ErrorKind::Protocol => "The answer could not be read",
         ErrorKind::Server => "The provider failed",
-        // These are not tried again.
+        // These are not retried.
         ErrorKind::Auth
         | ErrorKind::Permission
         | ErrorKind::InvalidRequest
@@ -125,14 +125,14 @@ pub(crate) fn failed_attempt(attempt: &ikigai::Attempt) -> String {
         | ErrorKind::Cancelled
         | ErrorKind::StepLimit
         | ErrorKind::Vetoed => "Failed",
-        // Kinds that are yet to come.
+        // Kinds that do not exist yet.
         _ => "Failed",
     };
     let status = attempt.status.map(|status| format!(" ({status})")).unwrap_or_default();
     format!("{words}{status}")
 }
 
-/// Whole units that have passed: `4 s`, `1 min 12 s`, `2 h 5 min`.
+/// Formats a duration in whole units: `4 s`, `1 min 12 s`, `2 h 5 min`.
 pub(crate) fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
@@ -144,7 +144,7 @@ pub(crate) fn duration(time: Duration) -> String {
     }
 }
 
-/// What has taken so long, when it is over: `0.4 s`, `12 s`, `1 min 12 s`.
+/// Formats how long something took: `0.4 s`, `12 s`, `1 min 12 s`.
 pub(crate) fn took(time: Duration) -> String {
     match time.as_millis() {
         millis @ ..10_000 => format!("{}.{} s", millis / 1000, millis % 1000 / 100),
@@ -152,26 +152,26 @@ pub(crate) fn took(time: Duration) -> String {
     }
 }
 
-/// Money: `$0.0123`, `$12.30`; an amount too small for that as `<$0.0001`.
+/// Formats an amount of money: `$0.0123`, `$12.30`; if it is too small for that, `<$0.0001`.
 pub(crate) fn money(amount: ikigai::Money) -> String {
     const CENT: i128 = 10_000_000_000;
     match amount.pico() {
         0 => "$0".to_owned(),
-        // Half of the last place that is shown would be rounded up.
+        // Half of the last decimal would be rounded up.
         1..50_000_000 => "<$0.0001".to_owned(),
         pico if pico < 100 * CENT => format!("{amount:.4}"),
         _ => format!("{amount:.2}"),
     }
 }
 
-/// The same for an amount that may be an estimate: `~$0.0123`.
+/// Formats an amount that may be an estimate: `~$0.0123`.
 pub(crate) fn about(amount: ikigai::Money, is_estimate: bool) -> String {
     let text = money(amount);
     let sign = if is_estimate && text.starts_with('$') { "~" } else { "" };
     format!("{sign}{text}")
 }
 
-/// What an answer took, piece by piece: `1,020 in`, `11 out`, `13 thinking`, `2 web_search not priced`.
+/// Returns what an answer used, part by part: `1,020 in`, `11 out`, `13 thinking`, `2 web_search not priced`.
 pub(crate) fn usage(usage: Option<&ikigai::Usage>) -> Vec<String> {
     let Some(usage) = usage else { return Vec::new() };
     let mut parts = vec![format!("{} in", count(usage.prompt_tokens()))];
@@ -186,13 +186,13 @@ pub(crate) fn usage(usage: Option<&ikigai::Usage>) -> Vec<String> {
     parts
 }
 
-/// The calls of the provider's tools, whose prices nobody knows: `2 web_search not priced`.
+/// Returns the calls of the provider's tools, whose prices are unknown: `2 web_search not priced`.
 pub(crate) fn unpriced(usage: &ikigai::Usage) -> impl Iterator<Item = String> {
     let made = usage.provider_calls.iter().filter(|(_, calls)| **calls > 0);
     made.map(|(tool, calls)| format!("{} {tool} not priced", count(*calls)))
 }
 
-/// Bytes: `512 B`, `1.5 KiB`, `20 MiB`.
+/// Formats a number of bytes: `512 B`, `1.5 KiB`, `20 MiB`.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if bytes < 1024 {
@@ -214,7 +214,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// A sign, then text that is lined up after it.
+/// Draws a symbol and the text aligned after it.
 fn signed(sign: &str, sign_style: Style, text: &str, style: Style, look: Look) -> String {
     let mut lines = text.trim_end().lines();
     let mut shown = hanging(&format!("{sign} "), sign_style, lines.next().unwrap_or_default(), style, look);
@@ -224,7 +224,7 @@ fn signed(sign: &str, sign_style: Style, text: &str, style: Style, look: Look) -
     shown
 }
 
-/// A line of text, lined up after what it begins with.
+/// Draws a line of text, aligned after its start.
 fn hanging(start: &str, start_style: Style, text: &str, style: Style, look: Look) -> String {
     let indent = width(start);
     let mut shown = String::new();

@@ -1,4 +1,4 @@
-//! What somebody is asked to agree to, whole, in a frame, page by page.
+//! Shows everything that the user is asked to approve, in a frame, page by page.
 
 use anstyle::Style;
 
@@ -8,28 +8,28 @@ use super::notice::more_lines;
 use super::spell::{spelt, spelt_lines};
 use super::text::{Row, Span, chop, paint, row_width, shorten, width};
 
-/// The frame and the blanks beside the text.
+/// The columns of the frame and the blanks next to the text.
 const FRAME: usize = 4;
-/// So much of it stays on the screen once it is decided.
+/// How many rows stay on the screen after the decision.
 const KEPT: usize = 40;
 
-/// What is to be agreed to.
+/// What the user is asked to approve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Content {
     /// A command, or the arguments of a call.
     Text(String),
-    /// A file as it is and as it will be; nothing before when it is new.
+    /// A file before and after a change; `old` is empty for a new file.
     Diff {
-        /// The file, from the working folder.
+        /// The file, relative to the working folder.
         path: String,
-        /// As it is.
+        /// The content before.
         old: String,
-        /// As it will be.
+        /// The content after.
         new: String,
     },
 }
 
-/// The same, laid out for a width.
+/// The content, laid out for a width.
 #[derive(Debug, Clone)]
 pub(crate) struct Sheet {
     title: String,
@@ -55,12 +55,12 @@ impl Sheet {
         Sheet { title: title.to_owned(), rows }
     }
 
-    /// How many rows it has.
+    /// Returns how many rows it has.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// A page of it in its frame, with a note below.
+    /// Returns a page of it in its frame, with a note below.
     pub(crate) fn page(&self, top: usize, height: usize, note: &str, look: Look) -> Vec<String> {
         let room = look.width.saturating_sub(FRAME);
         let side = |sign: &'static str| Span::new(sign, DIM);
@@ -76,7 +76,7 @@ impl Sheet {
         lines
     }
 
-    /// What stays on the screen once it is decided: its beginning, without a frame.
+    /// Returns what stays on the screen after the decision: its beginning, without a frame.
     pub(crate) fn kept(&self, look: Look) -> String {
         let mut text = String::new();
         for row in self.rows.iter().take(KEPT) {
@@ -90,7 +90,7 @@ impl Sheet {
     }
 }
 
-/// The upper or lower edge of the frame, with words in it.
+/// Draws the upper or lower edge of the frame, with words in it.
 fn edge(left: &'static str, words: &str, style: Style, right: &'static str, look: Look) -> String {
     let dash = look.sign("─", "-");
     let words = shorten(words, look.width.saturating_sub(6), look);

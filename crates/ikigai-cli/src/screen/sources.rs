@@ -1,4 +1,4 @@
-//! What an answer rests on: marks in its text, and a numbered list below it.
+//! The sources of an answer: marks in its text, and a numbered list below it.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,15 +10,15 @@ use super::markdown::markdown;
 use super::text::{Inline, Row, Span, fill, paint, shorten, width};
 use super::{links, notice};
 
-/// So many rows may a title, an address or a quotation take.
+/// The maximum number of rows for a title, a URL or a quotation.
 const MOST_ROWS: usize = 3;
 
-/// The numbers of sources, for a text that is drawn as Markdown.
+/// Returns the numbering of sources, for a text that is drawn as Markdown.
 pub(crate) fn footnotes() -> Footnotes {
     Footnotes::new(|number| format!("\\[{number}\\]"))
 }
 
-/// An answer with its marks, what the provider did for it, and below it the sources.
+/// Draws an answer with its marks, the provider's tool calls, and the sources below it.
 pub(crate) fn answer(content: &[Block], found: &[FoundSource], look: Look) -> String {
     let mut notes = footnotes();
     let (mut shown, mut text) = (String::new(), String::new());
@@ -36,7 +36,7 @@ pub(crate) fn answer(content: &[Block], found: &[FoundSource], look: Look) -> St
     shown + &markdown(&text, look) + &list(notes.sources(), found, look)
 }
 
-/// The sources with their numbers; of an answer that cites none, those that were found. With a blank line above.
+/// Lists the sources with their numbers, after a blank line; for an answer that cites none, those that were found.
 pub(crate) fn list(cited: &[FoundSource], found: &[FoundSource], look: Look) -> String {
     let sources = if cited.is_empty() { found } else { cited };
     let lines = sources.iter().enumerate().map(|(place, source)| line(place + 1, source, look));
@@ -44,7 +44,7 @@ pub(crate) fn list(cited: &[FoundSource], found: &[FoundSource], look: Look) -> 
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-/// Everything that an answer rests on: what it cites, with the words, and what else was found.
+/// Lists all sources of an answer: those it cites, with quotations, and others that were found.
 pub(crate) fn details(content: &[Block], found: &[FoundSource], look: Look) -> String {
     let mut notes = footnotes();
     let mut quotations: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
@@ -82,7 +82,7 @@ pub(crate) fn details(content: &[Block], found: &[FoundSource], look: Look) -> S
     shown
 }
 
-/// A source, its address, and words of it.
+/// Draws a source, its URL, and quotations from it.
 fn quoted(number: usize, source: &FoundSource, quotations: &[&str], look: Look) -> String {
     let mut shown = line(number, source, look);
     let indent = width(&mark(number));
@@ -98,7 +98,7 @@ fn quoted(number: usize, source: &FoundSource, quotations: &[&str], look: Look) 
     shown
 }
 
-/// A call of a tool that the provider runs.
+/// Draws a call of a provider-run tool.
 pub(crate) fn called(call: &ProviderCall, look: Look) -> String {
     let subject = call.subject().map(|subject| format!(" {}", short(subject, look))).unwrap_or_default();
     let name = if call.tool == ProviderTool::Other { call.name.as_str() } else { call.tool.as_str() };
@@ -106,7 +106,7 @@ pub(crate) fn called(call: &ProviderCall, look: Look) -> String {
     notice::info(&format!("{sign} {}{subject}", shorten(name, look.width, look)), look)
 }
 
-/// Why it failed, if it did.
+/// Describes why it failed, if it did.
 pub(crate) fn failed(result: &ProviderResult, look: Look) -> String {
     match &result.error {
         Some(error) => {
@@ -117,7 +117,7 @@ pub(crate) fn failed(result: &ProviderResult, look: Look) -> String {
     }
 }
 
-/// `[1] Statistics Norway · www.ssb.no`. Where links cannot be opened, the whole address takes the place of the host.
+/// Draws `[1] Statistics Norway · www.ssb.no`. If links cannot be opened, the complete URL replaces the host.
 fn line(number: usize, source: &FoundSource, look: Look) -> String {
     let link = source.url.as_deref().and_then(links::web);
     let place = source.url.as_deref().map(|url| match (look.links, host(url)) {
@@ -147,7 +147,7 @@ fn hanging(indent: usize, text: &str, link: Option<std::sync::Arc<str>>, look: L
     rows(&Span::plain(&" ".repeat(indent)), &[Inline::Text(Span::linked(text, DIM, link))], look)
 }
 
-/// Text lined up after what it begins with.
+/// Draws text, aligned after its start.
 fn rows(start: &Span, text: &[Inline], look: Look) -> String {
     let indent = width(start.text());
     let mut shown = String::new();
@@ -164,7 +164,7 @@ fn short(text: &str, look: Look) -> String {
     shorten(text.trim(), look.width.saturating_mul(MOST_ROWS), look)
 }
 
-/// The host that an address leads to, as browsers read it.
+/// Returns the host in a URL, as browsers read it.
 fn host(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '\\', '?', '#']).next()?;

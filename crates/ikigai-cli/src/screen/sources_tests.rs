@@ -21,7 +21,7 @@ fn cites(title: &str, url: &str, words: &str) -> Citation {
     citation
 }
 
-/// An answer as a provider gives it that cuts a sentence to attach citations.
+/// Returns an answer from a provider that splits a sentence to attach citations.
 fn cited_answer() -> Vec<Block> {
     let call = serde_json::from_value(serde_json::json!({
         "type": "provider_call", "id": "c", "tool": "web_search", "name": "web_search",
@@ -85,7 +85,7 @@ fn a_host_is_the_one_that_a_browser_opens() {
     }
 }
 
-/// Everything that a title, an address or a quotation could do to a terminal.
+/// Everything that a title, a URL or a quotation could do to a terminal.
 #[test]
 fn nothing_in_a_source_reaches_the_terminal_as_it_is() {
     let hostile = "a\x1b]0;t\x07b\u{202e}c\x1b[2J\r\u{9b}31m\x1b]8;;https://evil.example\x1b\\d";

@@ -1,4 +1,4 @@
-//! Text that somebody is asked to agree to: every character can be seen.
+//! Makes every character visible in text that the user is asked to approve.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -9,13 +9,13 @@ use regex::Regex;
 use super::look::YELLOW;
 use super::text::Span;
 
-/// So many blanks in a row are still seen for what they are; more could push something out of sight.
+/// Up to this many blanks in a row can be recognised; more could push something out of sight.
 const BLANKS: usize = 24;
-/// So many empty lines in a row are still shown one by one.
+/// Up to this many empty lines in a row are shown one by one.
 const EMPTY_LINES: usize = 3;
 
-/// What cannot be seen, or not as what it is: control characters, marks of the reading direction, joiners, variation
-/// selectors, tags, blanks of other kinds, unassigned and private characters; blanks at the end of a line, and many in a row.
+/// Everything that is invisible or looks like something else: control characters, direction marks, joiners, variation
+/// selectors, tags, unusual blanks, unassigned and private characters, blanks at the end of a line, and many in a row.
 /// The expression is a constant, and a test compiles it.
 static UNSEEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let pattern = format!(
@@ -25,7 +25,7 @@ static UNSEEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&pattern).ok()
 });
 
-/// One line with everything that cannot be seen spelt out, in a style of its own: `<U+202E>`, `<300 spaces>`.
+/// Spells out everything invisible in one line, in a separate style: `<U+202E>`, `<300 spaces>`.
 pub(super) fn spelt(line: &str, style: Style) -> Vec<Span> {
     let Some(unseen) = &*UNSEEN else { return vec![Span::plain(&line.escape_unicode().to_string())] };
     let mut spans = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn spelt(line: &str, style: Style) -> Vec<Span> {
     spans
 }
 
-/// The lines of a text, spelt out; many empty ones in a row are counted.
+/// Spells out the lines of a text; many empty ones in a row are counted.
 pub(super) fn spelt_lines(text: &str, style: Style) -> Vec<Vec<Span>> {
     let mut lines: Vec<Vec<Span>> = Vec::new();
     let mut empty = 0;
@@ -72,7 +72,7 @@ pub(super) fn spelt_lines(text: &str, style: Style) -> Vec<Vec<Span>> {
     lines
 }
 
-/// A text of any number of lines in one line of at most so many characters, spelt out: `ls⏎rm x`.
+/// Puts a text on one line of at most this many characters, spelled out: `ls⏎rm x`.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
     let text = text.trim();
     let short: String = text.chars().take(most).collect();

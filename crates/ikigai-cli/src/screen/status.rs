@@ -1,4 +1,4 @@
-//! The row at the bottom while something runs: who answers, what goes on, for how long, and what it took so far.
+//! The row at the bottom while something runs: the model, what it is doing, for how long, and the usage so far.
 
 use std::time::Duration;
 
@@ -8,33 +8,33 @@ use super::text::{shorten, width};
 
 /// How often the row should be drawn.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
-/// An answer that brings nothing for so long stands still.
+/// After this much silence, an answer counts as stalled.
 const STALL: Duration = Duration::from_secs(5);
 
 const SIGNS: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const ASCII: &[&str] = &["|", "/", "-", "\\"];
 
-/// What runs.
+/// What is running.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Status<'a> {
-    /// Who answers.
+    /// The model that answers.
     pub(crate) model: &'a str,
-    /// What goes on: `writing`.
+    /// What it is doing: `writing`.
     pub(crate) doing: &'a str,
-    /// More about that, where there is room: the heading of a thought.
+    /// More about that, if there is room: the heading of a thought.
     pub(crate) about: Option<&'a str>,
     pub(crate) elapsed: Duration,
-    /// How long nothing has come of an answer that has begun.
+    /// How long an answer that has begun has been silent.
     pub(crate) silent: Duration,
-    /// About so many tokens were written.
+    /// About how many tokens were written.
     pub(crate) tokens: u64,
-    /// About so much was spent, in dollars.
+    /// About how much was spent, in dollars.
     pub(crate) cost: Option<ikigai::Money>,
     /// The key that ends it; empty if that is shown elsewhere.
     pub(crate) stops: &'a str,
 }
 
-/// The row.
+/// Draws the row.
 pub(crate) fn row(status: &Status<'_>, look: Look) -> String {
     let sign = sign(status.elapsed, look);
     let dot = look.sign(" · ", " - ");
@@ -47,7 +47,7 @@ pub(crate) fn row(status: &Status<'_>, look: Look) -> String {
     let tokens = (status.tokens > 0).then(|| format!("~{}", notice::tokens(status.tokens)));
     let cost = status.cost.map(|cost| notice::about(cost, true));
     let stops = (!status.stops.is_empty()).then(|| format!("{} stops", status.stops));
-    // What matters least goes first where the row is too long.
+    // The least important parts go first if the row is too long.
     let rows =
         [(about, tokens.clone(), cost.clone()), (None, tokens.clone(), cost), (None, tokens, None), (None, None, None)];
     let rows = rows.map(|(about, tokens, cost)| {
@@ -66,7 +66,7 @@ pub(crate) fn row(status: &Status<'_>, look: Look) -> String {
     format!("{sign} {}", look.paint(if stalled { YELLOW } else { DIM }, &shorten(&text, room, look)))
 }
 
-/// The first text between two pairs of stars: what a thought is about.
+/// Returns the first text between two pairs of stars: what a thought is about.
 pub(crate) fn heading(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("**")?;
     let (heading, _) = rest.split_once("**")?;

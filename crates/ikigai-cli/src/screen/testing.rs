@@ -1,18 +1,18 @@
-//! For the tests of this folder.
+//! Helpers for the tests in this folder.
 
 use super::Look;
 
-/// Without colours.
+/// Returns a look without colours.
 pub(super) fn plain(width: usize) -> Look {
     Look { width, colour: false, styles: false, unicode: true, links: false, motion: true }
 }
 
-/// With colours.
+/// Returns a look with colours.
 pub(super) fn coloured(width: usize) -> Look {
     Look { colour: true, ..plain(width) }
 }
 
-/// The styles written out, so that a snapshot can be read: `‹bold›text‹›`.
+/// Writes out the styles, so that a snapshot is readable: `‹bold›text‹›`.
 pub(super) fn readable(text: &str) -> String {
     let mut shown = String::new();
     let mut rest = text;
@@ -25,7 +25,7 @@ pub(super) fn readable(text: &str) -> String {
         rest = after;
     }
     shown.push_str(rest);
-    // One style right after another: its end says nothing, and two at once are one.
+    // If one style follows another directly, the end of the first says nothing, and two at once are one.
     shown.replace("‹›‹", "‹").replace("›‹", " ")
 }
 

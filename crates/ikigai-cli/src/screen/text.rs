@@ -1,4 +1,4 @@
-//! Styled text in lines: how wide it is, where it may break, how it is written.
+//! Styled text in lines: its width, where it may break, how it is written.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use super::clean::clean;
 use super::links;
 use super::look::Look;
 
-/// How text looks, and where it leads.
+/// How text looks, and where it links to.
 #[derive(Debug, Clone, PartialEq)]
 struct Ink {
     style: Style,
     link: Option<Arc<str>>,
 }
 
-/// A run of text that looks the same. It never holds control characters.
+/// A run of text with the same look. It never contains control characters.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Span {
     text: String,
@@ -30,7 +30,7 @@ impl Span {
         Span::linked(text, style, None)
     }
 
-    /// One that leads to an address, as [`links::target`] gives it.
+    /// Creates a span that links to a URL returned by [`links::target`].
     pub(super) fn linked(text: &str, style: Style, link: Option<Arc<str>>) -> Self {
         Span { text: clean(text).into_owned(), ink: Ink { style, link } }
     }
@@ -51,7 +51,7 @@ pub(super) type Row = Vec<Span>;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Inline {
     Text(Span),
-    /// A line break that the author asked for.
+    /// A line break in the source.
     Break,
 }
 
@@ -61,19 +61,19 @@ impl Inline {
     }
 }
 
-/// How many columns a text takes.
+/// Returns how many columns a text occupies.
 ///
-/// The sum over what a reader sees as characters: terminals place those one by one.
+/// Sums up what readers see as characters, because terminals place those one by one.
 pub(crate) fn width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.graphemes(true).map(|part| part.width()).sum() }
 }
 
-/// How many columns a row takes.
+/// Returns how many columns a row occupies.
 pub(super) fn row_width(row: &[Span]) -> usize {
     row.iter().map(|span| width(&span.text)).sum()
 }
 
-/// A row as it is written. Nobody sees spaces at its end, but they would be copied along: they are left out.
+/// Formats a row for writing. Spaces at its end are left out: they are invisible, but would be copied along.
 pub(super) fn paint(row: &[Span], look: Look) -> String {
     let mut left: usize = row.iter().map(|span| span.text.len()).sum();
     for span in row.iter().rev() {
@@ -105,7 +105,7 @@ pub(super) fn paint(row: &[Span], look: Look) -> String {
     line
 }
 
-/// Running text in rows of at most `width` columns.
+/// Wraps running text into rows of at most `width` columns.
 pub(super) fn fill(text: &[Inline], width: usize) -> Vec<Row> {
     let mut filler = Filler::new(width);
     for part in text {
@@ -117,7 +117,7 @@ pub(super) fn fill(text: &[Inline], width: usize) -> Vec<Row> {
     filler.finish()
 }
 
-/// Text with its spaces kept, cut into rows of at most `width` columns. There is one row at least.
+/// Cuts text into rows of at most `width` columns, keeping its spaces. There is at least one row.
 pub(super) fn chop(text: &[Span], width: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut row = Row::new();
@@ -142,13 +142,13 @@ pub(super) fn chop(text: &[Span], width: usize) -> Vec<Row> {
     rows
 }
 
-/// Plain text in lines of at most the look's width; its own line ends stay.
+/// Wraps plain text at the look's width; its own line breaks stay.
 pub(crate) fn wrap(text: &str, look: Look) -> Vec<String> {
     let rows = text.lines().flat_map(|line| fill(&[Inline::new(line, Style::new())], look.width));
     rows.map(|row| paint(&row, look)).collect()
 }
 
-/// The line with spaces for its tabs, which stand so far apart.
+/// Replaces tabs with spaces, with tab stops at this distance.
 pub(crate) fn untabbed(line: &str, tab: usize) -> Cow<'_, str> {
     if !line.contains('\t') {
         return Cow::Borrowed(line);
@@ -167,7 +167,7 @@ pub(crate) fn untabbed(line: &str, tab: usize) -> Cow<'_, str> {
     Cow::Owned(spaced)
 }
 
-/// Text of one line cut to `width` columns, with a sign where something is missing.
+/// Cuts text to one line of at most this many columns, with a symbol where something is missing.
 pub(crate) fn shorten(text: &str, most: usize, look: Look) -> String {
     let text = clean(text).replace(['\n', '\t'], " ");
     if width(&text) <= most {
@@ -188,7 +188,7 @@ pub(crate) fn shorten(text: &str, most: usize, look: Look) -> String {
     short
 }
 
-/// What a reader sees as characters; what is wider than a whole line falls apart.
+/// Splits text into what readers see as characters, and splits those that are wider than a whole line.
 fn pieces(text: &str, width: usize) -> impl Iterator<Item = &str> {
     text.graphemes(true).flat_map(move |part| {
         let whole = (part.width() <= width).then_some(part);
@@ -209,12 +209,12 @@ struct Filler {
     rows: Vec<Row>,
     row: Row,
     row_width: usize,
-    /// The word that is being gathered.
+    /// The word that is being collected.
     word: Row,
     word_width: usize,
-    /// A space that is waiting for the word after it.
+    /// A space that waits for the next word.
     space: Option<Ink>,
-    /// Whether a line may end after what came last, without a space.
+    /// Whether a line may end after the last character, without a space.
     wide: bool,
 }
 
@@ -264,7 +264,7 @@ impl Filler {
         self.wide = false;
     }
 
-    /// The same, word by word: most text is of this kind.
+    /// Adds ASCII text word by word, which is the usual case.
     fn ascii(&mut self, span: &Span) {
         for (place, word) in span.text.split([' ', '\n', '\t']).enumerate() {
             if place > 0 {
@@ -305,7 +305,7 @@ impl Filler {
         self.row_width += std::mem::take(&mut self.word_width);
     }
 
-    /// A word that is longer than a line: what there is of it becomes a row of its own.
+    /// Breaks a word that is longer than a line: what there is of it becomes a separate row.
     fn break_word(&mut self) {
         self.end_word();
         self.rows.push(std::mem::take(&mut self.row));
@@ -329,7 +329,7 @@ impl Filler {
     }
 }
 
-/// Whether a character stays with the one before it although that one is wide: a line must not begin with these.
+/// Whether a character stays with the one before it although that is wide: a line must not begin with these.
 fn clings(part: &str) -> bool {
     part.chars().next().is_some_and(|character| {
         matches!(

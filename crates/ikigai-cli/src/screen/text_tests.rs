@@ -70,7 +70,7 @@ fn what_is_too_long_is_cut() {
 proptest::proptest! {
     #![proptest_config(proptest::test_runner::Config { failure_persistence: None, ..Default::default() })]
 
-    /// The short way for ASCII breaks lines as the long way does.
+    /// The fast path for ASCII breaks lines like the slow one.
     #[test]
     fn ascii_is_no_different(text in "[ -~]{0,80}", width in 2_usize..30) {
         let parts = [Inline::new(&text, Style::new())];

@@ -1,4 +1,4 @@
-//! What a model thought: one line, or all of it.
+//! A model's thinking: one line, or all of it.
 
 use std::time::Duration;
 
@@ -6,18 +6,18 @@ use super::look::{DIM, Look};
 use super::text::{Span, fill, paint, shorten};
 use super::{markdown, notice};
 
-/// What is known of a model's thinking.
+/// What is known about a model's thinking.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Thought<'a> {
-    /// Its text or a summary; empty where the provider shows neither.
+    /// Its text or a summary; empty if the provider shows neither.
     pub(crate) text: &'a str,
     pub(crate) elapsed: Option<Duration>,
     pub(crate) tokens: Option<u64>,
-    /// The number of tokens is reckoned from the text: most providers count at the end of the answer.
+    /// Whether the number of tokens is estimated from the text: most providers count at the end of the answer.
     pub(crate) estimated: bool,
 }
 
-/// One line: `▸ Thought for 4 s · 1,234 tokens`. Nothing when there is neither text nor a count.
+/// Draws one line: `▸ Thought for 4 s · 1,234 tokens`. Empty if there is neither text nor a count.
 pub(crate) fn collapsed(thought: &Thought<'_>, look: Look) -> String {
     if thought.is_empty() {
         return String::new();
@@ -25,14 +25,14 @@ pub(crate) fn collapsed(thought: &Thought<'_>, look: Look) -> String {
     thought.title(look.sign("▸", ">"), look)
 }
 
-/// The line with the text below it, where there is any.
+/// Draws the line with the text below it, if there is any.
 pub(crate) fn expanded(thought: &Thought<'_>, look: Look) -> String {
     if thought.is_empty() || thought.text.trim().is_empty() {
         return collapsed(thought, look);
     }
     let mut shown = thought.title(look.sign("▾", "v"), look);
     for line in thought.text.trim().lines() {
-        // Summaries have headings in bold type; other marks are rare enough to take the lines one by one.
+        // Summaries have headings in bold type; other markup is so rare that lines can be handled one by one.
         for mut row in fill(&markdown::inline(line, DIM), look.width - 2) {
             row.insert(0, Span::plain("  "));
             shown.push_str(&paint(&row, look));

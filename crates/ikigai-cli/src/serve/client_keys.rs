@@ -1,4 +1,4 @@
-//! The client keys created at the first start. Only their fingerprints are stored: nobody needs the keys themselves.
+//! The client keys created at the first start. Only their fingerprints are stored; the keys are not needed.
 
 use ikigai_gateway::ClientKey;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub(super) struct ClientKeys {
 }
 
 impl ClientKeys {
-    /// Those created before.
+    /// Reads the keys created before.
     pub(super) fn read() -> Result<Self, Failure> {
         let file = Places::required()?.client_keys();
         match std::fs::read_to_string(&file) {
@@ -34,13 +34,13 @@ impl ClientKeys {
         self.keys.is_empty()
     }
 
-    /// For the gateway.
+    /// Returns the keys' fingerprints for the gateway.
     pub(super) fn fingerprints(&self) -> Vec<ClientKey> {
         let known = self.keys.iter().filter_map(|key| digest::from_hex(key));
         known.map(|fingerprint| ClientKey { fingerprint, name: "local".to_owned() }).collect()
     }
 
-    /// Creates a key that replaces the others, and returns it to be shown once.
+    /// Creates a key that replaces the others, and returns it so that it can be shown once.
     pub(super) fn make(&mut self) -> Result<String, Failure> {
         let random = [uuid(), uuid()].concat();
         let key = format!("ik-{random}");
@@ -56,7 +56,7 @@ impl ClientKeys {
     }
 }
 
-/// A random text, from the system's randomness.
+/// Returns a random string, from the system's randomness.
 fn uuid() -> String {
     uuid::Uuid::new_v4().simple().to_string()
 }

@@ -1,10 +1,10 @@
-//! What the user sees when the gateway has started: the key, the providers, and how to point programs at it.
+//! What the user sees when the gateway has started: the key, the providers, and how to configure programs.
 
 use ikigai_gateway::Gateway;
 
 use crate::output::Out;
 
-/// Prints it on standard error.
+/// Prints the hints on standard error.
 pub(super) fn show(gateway: &Gateway, made: Option<&str>, is_first_steps: bool, out: &mut Out) {
     let reachable = gateway.reachable();
     let named = if reachable.is_empty() { "none; set the key of one".to_owned() } else { reachable.join(", ") };
@@ -21,7 +21,7 @@ pub(super) fn show(gateway: &Gateway, made: Option<&str>, is_first_steps: bool, 
     out.note(&settings(&gateway.url(), made.unwrap_or("$KEY")));
 }
 
-/// Settings to copy, for widely used programs.
+/// Returns settings to copy, for widely used programs.
 fn settings(url: &str, key: &str) -> String {
     format!(
         "\n\

@@ -15,7 +15,7 @@ pub(super) fn start(format: LogFormat) {
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,ikigai::gateway=info"));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    // A subscriber that is already installed was somebody's choice.
+    // A subscriber that is already installed takes precedence.
     let _ = match format {
         LogFormat::Off => Ok(()),
         LogFormat::Json => builder.json().flatten_event(true).try_init(),

@@ -92,7 +92,7 @@ pub(crate) fn run(serve: Serve, out: &mut Out) -> Result<(), Failure> {
     for problem in problems {
         out.warning(&problem.to_string());
     }
-    // A server takes nothing from the folder in which it happens to be started.
+    // A server uses nothing from the folder in which it happens to be started.
     let environment = Environment::process().with_user_settings();
     let source = Arc::new(Source { file: serve.config.clone(), listen: serve.listen, registry, environment });
     if serve.check {
@@ -111,7 +111,7 @@ pub(crate) fn run(serve: Serve, out: &mut Out) -> Result<(), Failure> {
     runtime.block_on(serve_until_stopped(&source, serve.new_key, out))
 }
 
-/// Where the configuration comes from, each time it is read.
+/// The source of the configuration, which may be read again later.
 #[derive(Debug)]
 pub(crate) struct Source {
     file: Option<PathBuf>,
@@ -121,7 +121,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// The configuration, checked as a whole.
+    /// Reads and checks the whole configuration.
     pub(crate) fn read(&self) -> Result<Config, Failure> {
         let mut config = match &self.file {
             Some(file) => self.read_file(file)?,
@@ -188,7 +188,7 @@ async fn serve_until_stopped(source: &Arc<Source>, new_key: bool, out: &mut Out)
     Ok(())
 }
 
-/// Does the configuration use the simulator without giving its address?
+/// Whether the configuration uses the simulator without giving its URL.
 fn wants_simulator(config: &Config) -> bool {
     let has_address = config.providers.iter().any(|provider| provider.id == SIMULATOR && provider.base_url.is_some());
     let targets = config.models.iter().flat_map(|model| &model.targets);

@@ -1,4 +1,4 @@
-//! What the gateway watches while it runs: its configuration file, and the signals to reload it or to stop.
+//! What the gateway watches while it runs: its configuration file, and the signals to reload it or stop.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -41,16 +41,16 @@ pub(super) async fn until_stopped(gateway: &Gateway, source: &Arc<Source>) {
     }
 }
 
-/// The outcome of reading a configuration, when it is there.
+/// The outcome of reading a configuration, once there is one.
 type Reading = oneshot::Receiver<Result<Config, Failure>>;
 
-/// Reads the configuration in a thread of its own. That may take for ever (a pipe, a disk that is gone), and the gateway
-/// has to be stopped all the same.
+/// Reads the configuration in a separate thread. That may take forever (a pipe, a disk that is gone), and it must still
+/// be possible to stop the gateway.
 fn read(source: &Arc<Source>) -> Reading {
     let (tell, told) = oneshot::channel();
     let source = Arc::clone(source);
     std::thread::spawn(move || {
-        // Nobody waits for it any more once the program stops.
+        // Nobody is waiting any longer when the program stops.
         let _ = tell.send(source.read());
     });
     told
@@ -63,7 +63,7 @@ async fn done(reading: &mut Option<Reading>) -> Result<Config, Failure> {
     }
 }
 
-/// Takes a new configuration. A bad one changes nothing.
+/// Applies a new configuration. An invalid one changes nothing.
 fn apply(gateway: &Gateway, read: Result<Config, Failure>) {
     let outcome = match read {
         Ok(config) => {
@@ -82,13 +82,13 @@ fn apply(gateway: &Gateway, read: Result<Config, Failure>) {
     }
 }
 
-/// What tells one state of a file from another.
+/// Returns what distinguishes one state of a file from another.
 fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
     let metadata = std::fs::metadata(file).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// What a signal asks for.
+/// The action that a signal requests.
 enum Signal {
     Stop,
     Reload,

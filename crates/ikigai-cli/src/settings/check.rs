@@ -1,4 +1,4 @@
-//! How it is about the user's files.
+//! Checks the user's files.
 
 use std::path::{Path, PathBuf};
 
@@ -8,26 +8,26 @@ use ikigai::config::Credentials;
 use super::load_from;
 use crate::places::{self, Places};
 
-/// A file, and how it is about it.
+/// A file and its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Checked {
     pub(crate) file: PathBuf,
     pub(crate) state: State,
 }
 
-/// How it is about a file.
+/// The state of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum State {
-    /// There is none, and there need not be.
+    /// It does not exist, and need not.
     Missing,
     Good,
-    /// It can be used, but something in it means nothing.
+    /// It can be used, but something in it has no meaning.
     Odd(Vec<String>),
     /// It cannot be used.
     Broken(String),
 }
 
-/// All files.
+/// Checks all files.
 pub(crate) fn all(places: &Places) -> Vec<Checked> {
     let mut registry = Registry::default();
     let providers = rows(places.providers(), |file, text| {
@@ -37,7 +37,7 @@ pub(crate) fn all(places: &Places) -> Vec<Checked> {
     vec![settings(places), credentials(places, &registry), providers, models]
 }
 
-/// The settings.
+/// Checks the settings file.
 pub(crate) fn settings(places: &Places) -> Checked {
     let file = places.settings();
     let state = match load_from(places) {
@@ -52,7 +52,7 @@ pub(crate) fn settings(places: &Places) -> Checked {
 fn credentials(places: &Places, registry: &Registry) -> Checked {
     let file = places.credentials();
     let loaded = match Credentials::load(&places.config) {
-        // The other file of keys may be the broken one.
+        // The other credentials file may be the broken one.
         Err(error) => return Checked { file: error.file.clone(), state: State::Broken(error.to_string()) },
         Ok(loaded) => loaded,
     };

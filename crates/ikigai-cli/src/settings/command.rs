@@ -196,7 +196,7 @@ pub(crate) fn run(config: Config, out: &mut Out) -> Result<(), Failure> {
 }
 
 fn path(arguments: &PathArguments, places: &Places, out: &mut Out) -> Result<(), Failure> {
-    // Where the file is broken its place is still of interest.
+    // The path matters even if the file is broken.
     let database = load_from(places).map(|(settings, _)| settings).unwrap_or_default().database(places).shown();
     let all = Which::value_variants().iter().map(|which| {
         let path = match which {
@@ -275,7 +275,7 @@ fn get(key: &str, places: &Places, out: &mut Out) -> Result<(), Failure> {
     }
 }
 
-/// Says how it is about a file; an error when it is broken.
+/// Reports the state of a file; an error if it is broken.
 fn report(checked: &check::Checked, out: &mut Out) -> Result<(), Failure> {
     let file = checked.file.display();
     match &checked.state {
@@ -288,7 +288,7 @@ fn report(checked: &check::Checked, out: &mut Out) -> Result<(), Failure> {
         }
         State::Broken(problem) => {
             out.text(&format!("{ERROR}broken{ERROR:#}   {file}\n"))?;
-            // Told here as well, since there may be several.
+            // Reported here as well, because there may be several.
             out.failure(&Failure::new(problem.clone()));
             Err(Failure::new(format!("{file} is broken")).hint("Fix the file, then run `ikigai config check`"))
         }

@@ -1,4 +1,4 @@
-//! Changing the settings: by a command, or in an editor.
+//! Changing the settings, by a command or in an editor.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use crate::exit::Failure;
 use crate::files::Mode;
 use crate::places::{self, Places};
 
-/// What a new file holds.
+/// The content of a new file.
 const TEMPLATE: &str = "\
 # Settings of ikigai. Remove the # from a line to make it take effect.
 
@@ -48,7 +48,7 @@ const TEMPLATE: &str = "\
 # headers = { authorization = \"Bearer …\" }
 ";
 
-/// The parts of a key; an unknown one is a usage error. The pattern of a model may contain dots.
+/// Splits a key into its parts; an unknown one is a usage error. The pattern of a model may contain dots.
 pub(super) fn key(text: &str) -> Result<Vec<&str>, Failure> {
     let parts: Vec<&str> = match text.strip_prefix("models.").map(|rest| (rest, rest.rsplit_once('.'))) {
         Some((_, Some((pattern, field)))) if models_field(field) => vec!["models", pattern, field],
@@ -93,7 +93,7 @@ pub(crate) fn set(places: &Places, text: &str, value: &str) -> Result<(), Failur
     save(places, &document)
 }
 
-/// Takes one setting out.
+/// Removes one setting.
 pub(super) fn unset(places: &Places, text: &str) -> Result<(), Failure> {
     let parts = key(text)?;
     let mut document = document(places)?;
@@ -108,7 +108,7 @@ pub(super) fn unset(places: &Places, text: &str) -> Result<(), Failure> {
     save(places, &document)
 }
 
-/// The value that a text means for a setting.
+/// Parses the text given as a setting's value.
 fn read_value(parts: &[&str], text: &str) -> Result<Value, Failure> {
     let key = parts.join(".");
     match parts {
@@ -147,7 +147,7 @@ fn read_value(parts: &[&str], text: &str) -> Result<Value, Failure> {
     }
 }
 
-/// Puts a value in, with the tables above it; none when there is something else in the way. A comment stays.
+/// Stores a value, creating the tables above it; `None` if there is something else in the way. Comments stay.
 fn put(table: &mut dyn TableLike, parts: &[&str], value: Value) -> Option<()> {
     match parts {
         [] => None,
@@ -158,7 +158,7 @@ fn put(table: &mut dyn TableLike, parts: &[&str], value: Value) -> Option<()> {
         [name, rest @ ..] => {
             if !table.contains_key(name) {
                 let mut fresh = Table::new();
-                // `[mcp.files]` needs no `[mcp]` before it.
+                // `[mcp.files]` needs no preceding `[mcp]`.
                 fresh.set_implicit(TABLES.iter().any(|(key, _)| key == name));
                 let is_inline = matches!(*name, "env" | "headers");
                 let fresh = if is_inline { Item::Value(InlineTable::new().into()) } else { Item::Table(fresh) };
@@ -169,7 +169,7 @@ fn put(table: &mut dyn TableLike, parts: &[&str], value: Value) -> Option<()> {
     }
 }
 
-/// Puts a value in; the comments above and beside the old one stay.
+/// Stores a value; the comments above and next to the old one stay.
 pub(crate) fn replace(table: &mut dyn TableLike, name: &str, mut value: Value) {
     match table.get_mut(name) {
         Some(item) => {
@@ -187,19 +187,19 @@ pub(crate) fn replace(table: &mut dyn TableLike, name: &str, mut value: Value) {
 fn document(places: &Places) -> Result<DocumentMut, Failure> {
     let file = places.settings();
     let text = places::read(&file).map_err(Failure::new)?.unwrap_or_default();
-    // As it is read everywhere else, for the same words about what is broken.
+    // Read the usual way first, so that errors have the same wording as elsewhere.
     read::read(&file.display().to_string(), &text)?;
     text.parse().map_err(|error: toml_edit::TomlError| Failure::new(format!("{}: {}", file.display(), error.message())))
 }
 
-/// Writes the file, if it still makes sense.
+/// Writes the file if it is still valid.
 fn save(places: &Places, document: &DocumentMut) -> Result<(), Failure> {
     let (file, text) = (places.settings(), document.to_string());
     read::read(&file.display().to_string(), &text).map_err(|failure| failure.hint("The file stays as it was."))?;
     places::write(&file, &text, Mode::Private)
 }
 
-/// Opens the file in an editor, and waits.
+/// Opens the file in an editor and waits.
 pub(super) fn edit(places: &Places) -> Result<(), Failure> {
     let file = places.settings();
     if !file.exists() {
@@ -214,7 +214,7 @@ pub(super) fn edit(places: &Places) -> Result<(), Failure> {
         command.args(words);
         command
     } else {
-        // The variable may hold arguments and quotes, as a shell reads them.
+        // The variable may contain arguments and quotes, as in a shell.
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{editor} \"$@\""), "sh"]);
         command

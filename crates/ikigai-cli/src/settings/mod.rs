@@ -1,4 +1,4 @@
-//! The settings file, `config.toml`: what it may say, and what a broken one is told.
+//! The settings file, `config.toml`: what it may contain, and how errors in it are reported.
 
 mod check;
 mod command;
@@ -22,7 +22,7 @@ use crate::exit::Failure;
 use crate::places::{self, Places};
 use crate::redact;
 
-/// What a person has set. What is not set has its default, so a file may be empty.
+/// The user's settings. Everything has a default, so a file may be empty.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Settings {
@@ -38,14 +38,14 @@ pub(crate) struct Settings {
     pub(crate) keys: EditKeys,
     /// Whether the model may use tools.
     pub(crate) tools: bool,
-    /// Where conversations are kept: a file, or the address of a PostgreSQL database.
+    /// Where conversations are saved: a file, or the URL of a PostgreSQL database.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) database: Option<String>,
-    /// Whether conversations are kept.
+    /// Whether conversations are saved.
     pub(crate) save: bool,
     /// Whether the terminal's bell rings after a long answer.
     pub(crate) bell: bool,
-    /// The user's own names of models.
+    /// The user's own names for models.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) aliases: BTreeMap<String, String>,
     /// Named system prompts.
@@ -57,7 +57,7 @@ pub(crate) struct Settings {
     /// Options for requests, by patterns of models.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) models: BTreeMap<String, ModelOptions>,
-    /// MCP servers, by their names.
+    /// MCP servers, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) mcp: BTreeMap<String, McpServer>,
 }
@@ -102,41 +102,41 @@ pub(crate) enum EditKeys {
     Vi,
 }
 
-/// An MCP server: a program to be started, or an address.
+/// An MCP server: a program to start, or a URL.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct McpServer {
     /// The program and its arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) command: Vec<String>,
-    /// Variables for the program, beside our own.
+    /// Variables for the program, in addition to the usual ones.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) env: BTreeMap<String, String>,
-    /// The address.
+    /// The URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
-    /// Headers for each request to the address.
+    /// Headers for each request to the URL.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) headers: BTreeMap<String, String>,
 }
 
-/// Where conversations are kept.
+/// Where conversations are saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Database {
-    /// A file of SQLite.
+    /// An SQLite file.
     File(PathBuf),
-    /// The address of a PostgreSQL database. It may hold a password: [`Database::shown`] is for people.
+    /// The URL of a PostgreSQL database. It may contain a password: show [`Database::shown`] to people.
     Postgres(String),
 }
 
 impl Settings {
-    /// Options for requests to a model, unless overridden.
+    /// Returns the options for requests to a model, unless overridden.
     pub(crate) fn options(&self, name: &ikigai::ModelName) -> ModelOptions {
         ModelOptions::of(&self.models, name)
     }
 
-    /// Where conversations are kept: as `IKIGAI_DATABASE` says, or the settings, or else in the data folder. A path is taken from the settings
-    /// folder; `~` is the home.
+    /// Returns where conversations are saved: according to `IKIGAI_DATABASE`, or the settings, or else in the data
+    /// folder. A path is relative to the settings folder; `~` is the home folder.
     pub(crate) fn database(&self, places: &Places) -> Database {
         let variable = std::env::var("IKIGAI_DATABASE").ok().filter(|text| !text.trim().is_empty());
         self.database_or(variable.as_deref(), places)
@@ -152,7 +152,7 @@ impl Settings {
 }
 
 impl Database {
-    /// For people: without the password.
+    /// Formats it for people, without the password.
     pub(crate) fn shown(&self) -> String {
         match self {
             Database::File(path) => path.display().to_string(),
@@ -173,9 +173,9 @@ fn at_home(path: &str) -> PathBuf {
     }
 }
 
-/// The settings of this user, and what in their file means nothing. Without a file, or a place for one: the defaults.
+/// Loads this user's settings, and warnings about what has no meaning in them. Without a file, the defaults apply.
 ///
-/// A file that cannot be read is an error that names the place.
+/// If the file cannot be read, the error names the place.
 pub(crate) fn load() -> Result<(Settings, Vec<Warning>), Failure> {
     match Places::find() {
         Some(places) => load_from(&places),
@@ -183,12 +183,12 @@ pub(crate) fn load() -> Result<(Settings, Vec<Warning>), Failure> {
     }
 }
 
-/// Settings from elsewhere than the user's file.
+/// Parses settings from another source than the user's file.
 pub(crate) fn parse(file: &str, text: &str) -> Result<(Settings, Vec<Warning>), Failure> {
     read::read(file, text)
 }
 
-/// As [`load`], from these folders.
+/// Like [`load`], from these folders.
 pub(crate) fn load_from(places: &Places) -> Result<(Settings, Vec<Warning>), Failure> {
     let file = places.settings();
     match places::read(&file) {

@@ -25,7 +25,7 @@ pub(crate) struct ModelOptions {
     /// The level if a name has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) thinking: Option<Level>,
-    /// The budget if neither a level nor a budget was requested.
+    /// The budget if neither a level nor a budget is requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) thinking_budget: Option<i64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -33,7 +33,7 @@ pub(crate) struct ModelOptions {
 }
 
 impl ModelOptions {
-    /// Merges all tables that match a model; a longer pattern takes precedence.
+    /// Merges all tables that match a model; longer patterns take precedence.
     pub(super) fn of(tables: &BTreeMap<String, ModelOptions>, name: &ModelName) -> Self {
         let full = format!("{}:{}", name.provider, name.id);
         let fits = |pattern: &str| match Glob::new(pattern).map(|glob| glob.compile_matcher()) {
@@ -53,7 +53,7 @@ impl ModelOptions {
         })
     }
 
-    /// The model with these options. Its thinking is decided with its name.
+    /// Applies these options to a model. Its thinking level is decided along with its name.
     pub(crate) fn set(&self, mut model: Model) -> Model {
         if let Some(temperature) = self.temperature {
             model = model.temperature(temperature);

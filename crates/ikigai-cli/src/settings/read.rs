@@ -1,4 +1,4 @@
-//! Reading the settings: errors name the place, unknown keys are warnings that name the nearest.
+//! Reads the settings: errors name the place, and unknown keys cause warnings that suggest the nearest one.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::options::MODEL_KEYS;
 use super::roles::{ROLE_KEYS, TEMPLATE_KEYS};
 use crate::exit::Failure;
 
-/// The keys of the file, as `config set` and `config get` take them too.
+/// The keys of the file, which `config set` and `config get` accept too.
 pub(super) const KEYS: [&str; 13] = [
     "model",
     "system",
@@ -26,18 +26,18 @@ pub(super) const KEYS: [&str; 13] = [
     "models",
     "mcp",
 ];
-/// The tables of tables, and the keys of each of those.
+/// The tables that contain tables, and the keys of the latter.
 pub(super) const TABLES: [(&str, &[&str]); 4] =
     [("roles", &ROLE_KEYS), ("templates", &TEMPLATE_KEYS), ("models", &MODEL_KEYS), ("mcp", &SERVER_KEYS)];
 /// The keys of an MCP server.
 pub(super) const SERVER_KEYS: [&str; 4] = ["command", "env", "url", "headers"];
 
-/// Something in the file that means nothing. The rest of it counts.
+/// Something in the file that has no meaning. The rest of it is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Warning {
     /// Where.
     pub(crate) place: Place,
-    /// What is wrong, and the way out.
+    /// What is wrong, and how to fix it.
     pub(crate) message: String,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The place of a byte.
+    /// Returns the place of a byte.
     pub(crate) fn at(file: &str, text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -76,7 +76,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Reads the text of a settings file. `file` is for messages only.
+/// Reads the text of a settings file. `file` is only used in messages.
 pub(super) fn read(file: &str, text: &str) -> Result<(Settings, Vec<Warning>), Failure> {
     let start = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
     let broken = |offset: usize, message: String| Failure::new(format!("{}: {message}", Place::at(file, text, offset)));
@@ -132,7 +132,7 @@ fn unknown_keys(file: &str, text: &str, table: &DeTable<'_>) -> Vec<Warning> {
             }
         }
     }
-    // A table keeps its keys by name; people read from top to bottom.
+    // Tables sort their keys by name; people read from top to bottom.
     warnings.sort_by_key(|warning| (warning.place.line, warning.place.column));
     warnings
 }
@@ -142,7 +142,7 @@ fn place_of(table: &DeTable<'_>, key: &str, name: &str) -> usize {
     rows.keys().find(|key| key.get_ref() == name).map_or(0, |key| key.span().start)
 }
 
-/// The parser's words, with the nearest of the words that it knows.
+/// Returns the parser's message, shortened to the valid values if it lists them.
 fn plain(message: &str) -> String {
     let Some((word, known)) = message.strip_prefix("unknown variant `").and_then(|rest| rest.split_once('`')) else {
         return message.to_owned();

@@ -13,10 +13,10 @@ use crate::names::with_level;
 /// The keys of a role, and of a template.
 pub(super) const ROLE_KEYS: [&str; 4] = ["prompt", "model", "thinking", "tools"];
 pub(super) const TEMPLATE_KEYS: [&str; 1] = ["text"];
-/// The placeholder for everything that is not a value.
+/// The placeholder for everything that is not a named value.
 const INPUT: &str = "input";
 
-/// A named system prompt, and who answers.
+/// A named system prompt, and the model that answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Role {
     /// The system prompt.
@@ -27,13 +27,13 @@ pub(crate) struct Role {
     /// The thinking level, if the model's name has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) thinking: Option<Level>,
-    /// Whether the model may use tools, if not as usual.
+    /// Whether the model may use tools, if not the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tools: Option<bool>,
 }
 
 impl Role {
-    /// The model with its level.
+    /// Returns the model with its level.
     pub(crate) fn model(&self) -> Option<String> {
         let model = self.model.as_deref()?;
         Some(match (with_level(model), self.thinking) {
@@ -51,7 +51,7 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// The names of its placeholders, each once.
+    /// Returns the names of its placeholders, each once.
     pub(crate) fn placeholders(&self) -> Vec<&str> {
         let mut names = Vec::new();
         for (_, name) in pieces(&self.text) {
@@ -60,14 +60,14 @@ impl Template {
         names
     }
 
-    /// Does it have `{{input}}`, and is there nothing among the words for it?
+    /// Whether it has `{{input}}`, but none of the words is left for it.
     pub(crate) fn lacks_input(&self, words: &[String]) -> bool {
         let placeholders = self.placeholders();
         placeholders.contains(&INPUT) && words.iter().all(|word| value(word, &placeholders).is_some())
     }
 
-    /// The text with its values: leading words like `language=French`, and the rest as `{{input}}`. If the text has no
-    /// `{{input}}`, the input is added at the end.
+    /// Fills the text with values: leading words like `language=French`, and the rest as `{{input}}`. If the text has
+    /// no `{{input}}`, the input is added at the end.
     pub(crate) fn fill(&self, template: &str, words: &[String]) -> Result<String, Failure> {
         let placeholders = self.placeholders();
         let mut values: BTreeMap<&str, &str> = BTreeMap::new();
@@ -103,12 +103,12 @@ impl Template {
     }
 }
 
-/// The placeholder that a word like `language=French` is for, and its value.
+/// Splits a word like `language=French` into its placeholder and value.
 fn value<'a>(word: &'a str, placeholders: &[&str]) -> Option<(&'a str, &'a str)> {
     word.split_once('=').filter(|(name, _)| *name != INPUT && placeholders.contains(name))
 }
 
-/// The text in pieces: the text before a placeholder, and its name. The last piece has no name.
+/// Splits the text into pieces: the text before a placeholder, and its name. The last piece has no name.
 fn pieces(text: &str) -> Vec<(&str, Option<&str>)> {
     let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
     let (mut pieces, mut start, mut from) = (Vec::new(), 0, 0);
@@ -129,12 +129,12 @@ fn pieces(text: &str) -> Vec<(&str, Option<&str>)> {
 }
 
 impl Settings {
-    /// A role by its name.
+    /// Finds a role by name.
     pub(crate) fn role(&self, name: &str) -> Result<&Role, Failure> {
         self.roles.get(name).ok_or_else(|| unknown("role", "prompt", name, self.roles.keys()))
     }
 
-    /// A template by its name.
+    /// Finds a template by name.
     pub(crate) fn template(&self, name: &str) -> Result<&Template, Failure> {
         self.templates.get(name).ok_or_else(|| unknown("template", "text", name, self.templates.keys()))
     }
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(fill("Say {{input}}", &[]), Err("template `t` needs a value for `{{input}}`".to_owned()));
         assert_eq!(fill("Review this.", &["fn main() {}"]), Ok("Review this.\n\nfn main() {}".to_owned()));
         assert_eq!(fill("Only this", &[]), Ok("Only this".to_owned()));
-        // A value is not looked into, and other braces stay.
+        // Values are inserted as they are, and other braces stay.
         assert_eq!(fill("{{{x}}} {{ }} {{a b}} {{", &["x={{input}}"]), Ok("{{{input}}} {{ }} {{a b}} {{".to_owned()));
     }
 

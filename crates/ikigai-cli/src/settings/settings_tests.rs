@@ -100,7 +100,7 @@ headers = { authorization = "Bearer x" }
         ]),
     };
     assert_eq!(read(text), Ok((expected.clone(), Vec::new())));
-    // What is printed can be read again.
+    // The printed settings can be read again.
     assert_eq!(read(&toml::to_string(&expected).unwrap()), Ok((expected, Vec::new())));
 }
 

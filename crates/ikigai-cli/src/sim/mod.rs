@@ -97,7 +97,7 @@ fn fault_rule(text: &str) -> Result<FaultRule, String> {
     Ok(FaultRule { fault, rate, nth })
 }
 
-/// Accepts the address of a server.
+/// Parses the URL of a server.
 fn web_address(text: &str) -> Result<String, String> {
     let has_host = |rest: &str| !rest.is_empty() && !rest.starts_with('/') && !rest.contains(['?', '#', ' ']);
     match text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")) {
@@ -106,7 +106,7 @@ fn web_address(text: &str) -> Result<String, String> {
     }
 }
 
-/// Where the answers come from.
+/// Returns the source of the answers.
 fn source(sim: &Sim) -> Result<Source, Failure> {
     if let (Some(folder), Some(url)) = (&sim.record, &sim.upstream) {
         let provider = upstream::Provider::new()

@@ -1,4 +1,4 @@
-//! The way to the provider that `ikigai sim --record` records.
+//! The connection to the provider that `ikigai sim --record` records.
 
 use std::io;
 
@@ -6,12 +6,12 @@ use bytes::Bytes;
 use ikigai::transport::{Http, Transport as _, TransportError, unpack};
 use ikigai_sim::{Forwarding, NextPiece, Upstream};
 
-/// A provider behind HTTP.
+/// A provider reached over HTTP.
 #[derive(Debug)]
 pub(super) struct Provider(Http);
 
 impl Provider {
-    /// Proxies come from the environment, as for every provider.
+    /// Uses proxies from the environment, as for every provider.
     pub(super) fn new() -> Result<Self, TransportError> {
         Http::new().map(Provider)
     }

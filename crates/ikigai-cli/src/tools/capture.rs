@@ -1,4 +1,4 @@
-//! The beginning and the end of what a program says, however much that is.
+//! Captures the beginning and the end of a program's output, however long it is.
 
 use std::collections::VecDeque;
 
@@ -21,18 +21,18 @@ impl Capture {
         let room = self.half.saturating_sub(self.head.len()).min(bytes.len());
         let (first, rest) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
         self.head.extend_from_slice(first);
-        // What would be pushed out again need not go in.
+        // Bytes that would be removed again are not added.
         self.tail.extend(rest.iter().skip(rest.len().saturating_sub(self.half)));
         let surplus = self.tail.len().saturating_sub(self.half);
         self.tail.drain(..surplus);
     }
 
-    /// How many bytes were not kept.
+    /// Returns how many bytes were not kept.
     pub(super) fn dropped(&self) -> u64 {
         self.total.saturating_sub(u64::try_from(self.head.len() + self.tail.len()).unwrap_or(u64::MAX))
     }
 
-    /// As text, with a note where something is missing.
+    /// Returns the text, with a note where something is missing.
     pub(super) fn text(mut self) -> String {
         let dropped = self.dropped();
         let tail = self.tail.make_contiguous();
@@ -41,7 +41,7 @@ impl Capture {
             return plain(&self.head);
         }
         let (head, tail) = (plain(&self.head), plain(tail));
-        // The cuts may have gone through a character.
+        // The cuts may have split a character.
         let (head, tail) = (head.trim_end_matches('\u{fffd}'), tail.trim_start_matches('\u{fffd}'));
         format!(
             "{head}\n[… {dropped} bytes left out here: send the output to a file, or through head, tail or grep …]\n{tail}"
@@ -49,7 +49,7 @@ impl Capture {
     }
 }
 
-/// Text without colours and the like.
+/// Removes colours and other escape sequences.
 fn plain(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&anstream::adapter::strip_bytes(bytes).into_vec()).into_owned()
 }

@@ -15,9 +15,9 @@ use super::scope::{Scope, plain};
 use crate::files::{self, Mode};
 use crate::screen::{notice, one_line};
 
-/// The largest file that is edited, in bytes.
+/// The largest file that can be edited, in bytes.
 const LARGEST: u64 = 16 << 20;
-/// How many lines are compared with the one that was not found.
+/// How many lines are compared with a line that was not found.
 const COMPARED: usize = 20_000;
 
 /// Writes a whole file, new or not, and the folders that it needs. For a small change of a file that exists, edit_file is the
@@ -44,19 +44,19 @@ pub(super) struct EditFile {
     pub(super) replace_all: Option<bool>,
 }
 
-/// A change as the model asked for it.
+/// A change as requested by the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Change {
     Write(WriteFile),
     Edit(EditFile),
 }
 
-/// A change that the user agreed to: it is made to the file that they saw, as they saw it, or not at all.
+/// A change that the user approved: it is made to the file as they saw it, or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Promise {
     change: Change,
     path: PathBuf,
-    /// A digest of the file's bytes; none for a file that was not there.
+    /// A digest of the file's bytes; `None` for a file that did not exist.
     before: Option<[u8; 32]>,
 }
 
@@ -65,7 +65,7 @@ impl Promise {
         Promise { change, path, before: before.map(digest) }
     }
 
-    /// The file.
+    /// Returns the file's path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -75,7 +75,7 @@ fn digest(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// Is the file still what the user saw? Where nobody was asked about this change, there is nothing to compare.
+/// Checks that the file is still as the user saw it. If nobody was asked, there is nothing to compare.
 fn kept(
     promises: &mut Vec<Promise>,
     change: Change,
@@ -115,7 +115,7 @@ pub(super) fn edit_file(scope: &Scope, arguments: &EditFile, stop: &Stop) -> Res
     kept(&mut promises, Change::Edit(arguments.clone()), &path, Some(&before), &scope.shown(&path))?;
     let edited = edited(&before, arguments).map_err(|why| format!("{}: {why}", scope.shown(&path)))?;
     writable(scope, &path)?;
-    // Somebody else may work on the file too, and their work must not be lost.
+    // Another program may be changing the file too, and its work must not be lost.
     if whole(scope, &path)? != before {
         return Err(format!("{} changed meanwhile; read it again", scope.shown(&path)));
     }
@@ -127,7 +127,7 @@ pub(super) fn edit_file(scope: &Scope, arguments: &EditFile, stop: &Stop) -> Res
     Ok(format!("changed {places} in {}", scope.shown(&path)))
 }
 
-/// A file's bytes.
+/// Reads a file's bytes.
 pub(super) fn whole(scope: &Scope, path: &Path) -> Result<Vec<u8>, String> {
     let file = scope.open(path)?;
     let mut bytes = Vec::new();
@@ -139,7 +139,7 @@ pub(super) fn whole(scope: &Scope, path: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
-/// May a file be written? And is it new?
+/// Checks that a file may be written. Returns whether it is new.
 pub(super) fn writable(scope: &Scope, path: &Path) -> Result<bool, String> {
     let shown = scope.shown(path);
     match std::fs::symlink_metadata(path) {
@@ -167,7 +167,7 @@ pub(super) struct Edited {
     pub(super) places: usize,
 }
 
-/// What an edit makes of a file's bytes. They need not be UTF-8 where they are not changed.
+/// Applies an edit to a file's bytes. Unchanged parts need not be UTF-8.
 pub(super) fn edited(before: &[u8], arguments: &EditFile) -> Result<Edited, String> {
     let EditFile { old_text: old, new_text: new, .. } = arguments;
     if old.is_empty() {
@@ -178,7 +178,7 @@ pub(super) fn edited(before: &[u8], arguments: &EditFile) -> Result<Edited, Stri
     }
     let (old, new) = match memmem::find(before, old.as_bytes()) {
         Some(_) => (old.clone(), new.clone()),
-        // Models write line ends in one way, files have two.
+        // Models write line breaks in one way, but files use two.
         None if memmem::find(before, b"\r\n").is_some() => (windows_lines(old), windows_lines(new)),
         None => return Err(not_found(before, old)),
     };
@@ -216,7 +216,7 @@ fn line_of(bytes: &[u8], place: usize) -> usize {
     memchr::memchr_iter(b'\n', bytes.get(..place).unwrap_or(bytes)).count() + 1
 }
 
-/// Why a text was not found, with the nearest line that the file has.
+/// Explains why a text was not found, with the nearest line in the file.
 fn not_found(before: &[u8], old: &str) -> String {
     let text = String::from_utf8_lossy(before);
     let Some(first) = old.lines().map(str::trim).find(|line| !line.is_empty()) else {

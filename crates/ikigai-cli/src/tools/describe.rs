@@ -1,4 +1,4 @@
-//! What a call is about to do, for the user who is asked.
+//! Describes what a call is about to do, for the user who is asked.
 
 use std::fmt::Write as _;
 
@@ -13,21 +13,21 @@ use super::secrets;
 use super::shell::ShellArguments;
 use crate::screen::{Content, notice, one_line};
 
-/// The most characters of the line.
+/// The maximum length of the line, in characters.
 const LINE: usize = 300;
 
 /// What a call is about to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Described {
-    /// In one line, which may be cut: `edit_file src/main.rs`. It is safe to print, and nobody agrees to it.
+    /// In one line, which may be cut: `edit_file src/main.rs`. It is safe to print, but not what the user approves.
     pub(crate) line: String,
     /// In full.
     pub(crate) content: Content,
-    /// What deserves a second look, however often the tool was allowed.
+    /// What deserves a second look, however often the tool was allowed before.
     pub(crate) warnings: Vec<String>,
-    /// Why it cannot be run: it is refused with these words.
+    /// Why it cannot be run: it is refused with this message.
     pub(crate) fails: Option<String>,
-    /// What holds the change to what was shown.
+    /// Makes sure that the change is the one that was shown.
     pub(crate) promise: Option<Promise>,
 }
 
@@ -51,7 +51,7 @@ impl Described {
     }
 }
 
-/// What a call is about to do. Files are read for it, and nothing is changed.
+/// Describes what a call is about to do. It may read files, but changes nothing.
 pub(crate) fn describe(scope: &Scope, name: &str, arguments: &Map<String, Value>) -> Described {
     let told = match name {
         "read_file" => with(arguments, |call: ReadFile| read_file(scope, &call)),
@@ -82,7 +82,7 @@ pub(crate) fn describe(scope: &Scope, name: &str, arguments: &Map<String, Value>
     Described { line: one_line(&format!("{name} {}", told.line), LINE), ..told }
 }
 
-/// A tool of an MCP server: its arguments, as they will be sent.
+/// Describes a call to an MCP server's tool: its arguments, as they will be sent.
 fn foreign(arguments: &Map<String, Value>) -> Described {
     if arguments.is_empty() {
         return Described::new(String::new(), Content::Text("(no arguments)".to_owned()));
@@ -91,7 +91,7 @@ fn foreign(arguments: &Map<String, Value>) -> Described {
     Described::new(value.to_string(), Content::Text(format!("{value:#}")))
 }
 
-/// One of ours, with arguments that it will take; it refuses any others.
+/// Describes a call to one of our tools, with arguments that it accepts; the tool refuses any others.
 fn with<A: DeserializeOwned>(arguments: &Map<String, Value>, describe: impl FnOnce(A) -> Described) -> Described {
     let value = Value::Object(arguments.clone());
     let text = value.to_string();
@@ -123,7 +123,7 @@ fn read_file(scope: &Scope, call: &ReadFile) -> Described {
 
 fn write_file(scope: &Scope, call: WriteFile) -> Described {
     let seen = scope.resolve(&call.path).and_then(|path| {
-        // What is too large to be shown cannot be agreed to.
+        // What is too large to be shown cannot be approved.
         let old = if change::writable(scope, &path)? { None } else { Some(change::whole(scope, &path)?) };
         Ok((path, old))
     });
@@ -161,7 +161,7 @@ fn edit_file(scope: &Scope, call: EditFile) -> Described {
     }
 }
 
-/// Bytes as text; those that are no UTF-8 are spelt out, so that none looks like another.
+/// Converts bytes to text; those that are not UTF-8 are spelled out, so that none looks like another.
 fn readable(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

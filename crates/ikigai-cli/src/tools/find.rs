@@ -13,15 +13,15 @@ use super::scope::{Scope, plain};
 use super::text::{is_text, next_line};
 use super::{LIMIT, Stop};
 
-/// The most files that are named.
+/// The maximum number of files listed.
 const FILES: usize = 1000;
-/// The most lines that are shown unless the model says otherwise.
+/// The maximum number of lines shown, unless the model says otherwise.
 const MATCHES: usize = 200;
-/// The most bytes of a line that are looked at.
+/// How much of a line is searched, in bytes.
 const LOOKED: usize = 64 << 10;
-/// The most characters of a line that are shown.
+/// How much of a line is shown, in characters.
 const SHOWN: usize = 300;
-/// The longest pattern, once it is understood, in bytes.
+/// The maximum size of a compiled pattern, in bytes.
 const PATTERN: usize = 10 << 20;
 
 /// Finds files by their names, such as `**/*.rs` or `src/**/test_*.py`; a pattern without a slash finds names at any depth.
@@ -95,7 +95,7 @@ pub(super) fn grep(scope: &Scope, arguments: &Grep, stop: &Stop) -> Result<Strin
     walk(&below, stop, |path| {
         let name = path.strip_prefix(&below).ok().filter(|rest| !rest.as_os_str().is_empty()).unwrap_or(path);
         if names.as_ref().is_none_or(|names| names.is_match(name)) {
-            // A file that cannot be read is passed over: others may be what is looked for.
+            // A file that cannot be read is skipped: the search may be for others.
             let _ = search(scope, path, &pattern, &mut found, stop);
         }
         !found.is_full
@@ -148,7 +148,7 @@ fn search(scope: &Scope, path: &Path, pattern: &Regex, found: &mut Found, stop: 
     Ok(())
 }
 
-/// Visits the files below a folder, or the one file, by name, until the visitor has enough. Links are not followed.
+/// Visits a file, or the files below a folder in order of name, until the visitor has enough. Does not follow links.
 fn walk(below: &Path, stop: &Stop, mut visit: impl FnMut(&Path) -> bool) -> Result<(), String> {
     let walk = WalkBuilder::new(below)
         .hidden(false)
@@ -168,7 +168,7 @@ fn walk(below: &Path, stop: &Stop, mut visit: impl FnMut(&Path) -> bool) -> Resu
     Ok(())
 }
 
-/// A pattern for names; without a slash it is for names at any depth.
+/// Compiles a pattern for names; without a slash it matches names at any depth.
 fn matcher(pattern: &str) -> Result<GlobMatcher, String> {
     let pattern = pattern.trim_start_matches("./");
     if PathBuf::from(pattern).is_absolute() || pattern.split(['/', '\\']).any(|part| part == "..") {

@@ -1,7 +1,7 @@
 //! The built-in tools of the chat: files and a shell, for a model to use in a working folder.
 //!
-//! Each is bounded: in what it may touch ([`Scope`]; the shell by nothing but the person's approval), in what it gives
-//! back ([`LIMIT`]), and in how long it takes. What goes wrong is told to the model in words that it can act on.
+//! Each is bounded: in what it may touch ([`Scope`]; the shell only by the user's approval), in what it returns
+//! ([`LIMIT`]), and in how long it takes. Errors are reported to the model in words that it can act on.
 
 mod capture;
 mod change;
@@ -27,7 +27,7 @@ pub(crate) use self::prefix::Prefix;
 pub(crate) use self::scope::Scope;
 pub(crate) use self::shell::Shell;
 
-/// The most characters that a tool gives back, but for a line or two around them.
+/// The maximum number of characters that a tool returns, not counting a line or two around them.
 pub(crate) const LIMIT: usize = 30_000;
 
 /// How long a tool that only reads or changes files may take.
@@ -37,10 +37,10 @@ const FILES_TIMEOUT: Duration = Duration::from_secs(60);
 #[cfg(test)]
 const NAMES: [&str; 7] = ["read_file", "list_dir", "glob", "grep", "write_file", "edit_file", "shell"];
 
-/// What a tool does to the world.
+/// The effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// It looks.
+    /// It only reads.
     Reads,
     /// It changes files.
     Changes,
@@ -48,7 +48,7 @@ pub(crate) enum Kind {
     Runs,
 }
 
-/// What a tool does to the world. One that is none of ours may do anything.
+/// Returns the effect of a tool. One that is not ours may do anything.
 pub(crate) fn kind(name: &str) -> Kind {
     match name {
         "read_file" | "list_dir" | "glob" | "grep" => Kind::Reads,
@@ -57,14 +57,14 @@ pub(crate) fn kind(name: &str) -> Kind {
     }
 }
 
-/// Keeps other programs of the same user, such as those that a model runs, from reading our variables and memory. Only
-/// Linux lets them, and only there can it be forbidden; an administrator can all the same.
+/// Prevents other programs of the same user, such as those that a model runs, from reading our variables and memory.
+/// Only Linux allows that, and only there can it be prevented; administrators still can.
 pub(crate) fn close_memory() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
-/// All tools, for a working folder.
+/// Returns all tools, for a working folder.
 pub(crate) fn all(scope: &Arc<Scope>) -> Vec<Callable> {
     let read = scope.clone();
     let list = scope.clone();
@@ -109,11 +109,11 @@ pub(crate) fn all(scope: &Arc<Scope>) -> Vec<Callable> {
             .named("shell")
             .no_timeout(),
     ];
-    // Optional arguments are no part of what providers call strict.
+    // Optional arguments are not part of what providers call strict.
     tools.into_iter().map(Callable::lenient).collect()
 }
 
-/// Is the work still wanted? The caller that waited for it may be gone.
+/// Whether work should stop, because the caller no longer waits for it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
 
@@ -123,7 +123,7 @@ impl Stop {
     }
 }
 
-/// Work on files, on a thread that may wait. When nobody waits for it any more, it is told to stop.
+/// Runs file work on a blocking thread. If nobody waits for it any longer, it is asked to stop.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&Stop) -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {

@@ -1,5 +1,5 @@
-//! What the user allowed the tools in a folder. It is kept in a file of the user's own, outside conversations: what is
-//! imported or shared brings no approval with it.
+//! What the user has allowed the tools in a folder. It is stored in one of the user's own files, outside conversations:
+//! imported or shared conversations carry no approvals.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,12 +12,12 @@ use crate::exit::Failure;
 use crate::files::Mode;
 use crate::places;
 
-/// What an "always" means.
+/// The scope of an "always".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Rule {
     /// Commands that begin like this one.
     Command(Prefix),
-    /// A tool, as it is defined now: when its definition changes, it is asked for again.
+    /// A tool as it is currently defined: if its definition changes, the user is asked again.
     Tool {
         /// Its name.
         name: String,
@@ -35,31 +35,31 @@ impl fmt::Display for Rule {
     }
 }
 
-/// What is to be done about a call.
+/// The decision about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Decision {
     /// Run it.
     Run,
     /// Refuse it, and tell the model why.
     Refuse(String),
-    /// Ask the user; with what an "always" would mean, where there may be one.
+    /// Ask the user, and offer this rule as "always", if there is one.
     Ask(Option<Rule>),
 }
 
-/// What holds for one folder.
+/// The rules for one folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Folder {
-    /// Whether the files that the folder brings along are followed; absent until that was decided.
+    /// Whether the folder's own files are followed; absent until that is decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     trusted: Option<bool>,
     /// A digest of the folder's settings that were trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     settings: Option<String>,
-    /// Commands that run.
+    /// Commands that run without asking.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     commands: Vec<Prefix>,
-    /// Tools that run, with the digest of the definition that was allowed.
+    /// Tools that run without asking, with a digest of the definition that was allowed.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     tools: BTreeMap<String, String>,
     /// Tools that are refused.
@@ -67,71 +67,71 @@ struct Folder {
     never: BTreeSet<String>,
 }
 
-/// The whole file: what holds where.
+/// The whole file: the rules for each folder.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Folders {
     #[serde(default)]
     folders: BTreeMap<String, Folder>,
 }
 
-/// The answers that hold in one folder.
+/// The rules for the current folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Permissions {
-    /// Absent where nothing can be kept: then they hold until the program ends.
+    /// Absent if there is no place for a file: the rules then last until the program ends.
     file: Option<PathBuf>,
     root: PathBuf,
     here: Folder,
 }
 
 impl Permissions {
-    /// What the file says about a folder, which has no links in its path.
+    /// Reads the rules for a folder, whose path contains no links.
     pub(crate) fn open(file: Option<PathBuf>, root: &Path) -> Result<Self, Failure> {
         let mut folders = file.as_deref().map(read).transpose()?.unwrap_or_default();
         let here = folders.folders.remove(&key(root)).unwrap_or_default();
         Ok(Permissions { file, root: root.to_owned(), here })
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Whether the files that the folder brings along are followed, where that was decided.
+    /// Returns whether the folder's own files are followed, if that was decided.
     pub(crate) fn trusted(&self) -> Option<bool> {
         self.here.trusted
     }
 
-    /// They are, with these settings, or they are not.
+    /// Sets whether they are followed, and with which settings.
     pub(crate) fn trust(&mut self, trusted: bool, settings: Option<String>) -> Result<(), Failure> {
         self.change(|here| (here.trusted, here.settings) = (Some(trusted), settings))
     }
 
-    /// Were these settings of the folder decided about?
+    /// Whether these settings of the folder have been decided about.
     pub(crate) fn knows(&self, settings: Option<&str>) -> bool {
         settings.is_none() || self.here.settings.as_deref() == settings
     }
 
-    /// Is this tool refused?
+    /// Whether this tool is refused.
     pub(crate) fn refuses(&self, tool: &str) -> bool {
         self.here.never.contains(tool)
     }
 
-    /// Is this tool, as it is defined now, allowed?
+    /// Whether this tool, as currently defined, is allowed.
     pub(crate) fn allows(&self, tool: &str, definition: &str) -> bool {
         self.here.tools.get(tool).is_some_and(|allowed| allowed == definition)
     }
 
-    /// Is this command allowed?
+    /// Whether this command is allowed.
     pub(crate) fn allows_command(&self, command: &str, within: impl Fn(&str) -> bool) -> bool {
         self.here.commands.iter().any(|prefix| prefix.covers(command, &within))
     }
 
-    /// The commands that are allowed, in words.
+    /// Returns the allowed commands, in words.
     pub(crate) fn commands(&self) -> Vec<String> {
         self.here.commands.iter().map(Prefix::to_string).collect()
     }
 
-    /// From now on in this folder.
+    /// Allows calls according to a rule from now on in this folder.
     pub(crate) fn always(&mut self, rule: Rule) -> Result<(), Failure> {
         self.change(move |here| match rule {
             Rule::Command(prefix) => {
@@ -147,7 +147,7 @@ impl Permissions {
         })
     }
 
-    /// Not in this folder.
+    /// Refuses a tool from now on in this folder.
     pub(crate) fn never(&mut self, tool: &str) -> Result<(), Failure> {
         self.change(|here| {
             forget(here, tool);
@@ -155,12 +155,12 @@ impl Permissions {
         })
     }
 
-    /// The user is asked again.
+    /// Makes the user be asked again about a tool.
     pub(crate) fn ask_again(&mut self, tool: &str) -> Result<(), Failure> {
         self.change(|here| forget(here, tool))
     }
 
-    /// Changes what holds here, in the file as it is now: another chat may have changed it meanwhile.
+    /// Changes the rules in the current file, which another chat may have changed meanwhile.
     fn change(&mut self, change: impl FnOnce(&mut Folder)) -> Result<(), Failure> {
         let Some(file) = &self.file else {
             change(&mut self.here);

@@ -1,11 +1,11 @@
-//! Which commands an "always" covers. Never the shell as such: a program and its subcommand, or one exact command.
+//! The commands that an "always" covers: never the whole shell, but a program's subcommand, or one exact command.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Programs with subcommands whose further words name files, tests or revisions, and these subcommands.
+/// Programs with subcommands whose further arguments name files, tests or revisions, and these subcommands.
 const SUBCOMMANDS: [(&str, &[&str]); 8] = [
     (
         "git",
@@ -33,13 +33,13 @@ const SUBCOMMANDS: [(&str, &[&str]); 8] = [
     ("dotnet", &["build", "format", "test"]),
 ];
 
-/// Programs that read or check the files that they are given.
+/// Programs that read or check the files they are given.
 const READERS: [&str; 22] = [
     "cat", "diff", "du", "eslint", "file", "grep", "head", "ls", "mypy", "nl", "pwd", "pyright", "pytest", "rg",
     "ruff", "stat", "tail", "tree", "tsc", "uniq", "wc", "which",
 ];
 
-/// Programs that run whatever they are told, or run it as somebody else: each use is asked for.
+/// Programs that run whatever they are told, or run it as somebody else: the user is asked every time.
 const RUNNERS: [&str; 62] = [
     "ash",
     "awk",
@@ -105,12 +105,12 @@ const RUNNERS: [&str; 62] = [
     "xargs",
 ];
 
-/// Commands that run without a question.
+/// Commands that run without asking.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Prefix {
-    /// The first words; all of them when `exact`.
+    /// The first words; all of them if `exact`.
     words: Vec<String>,
-    /// The options that may follow, each as it was written.
+    /// The options that may follow, as written.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     options: BTreeSet<String>,
     /// Whether nothing may follow.
@@ -119,8 +119,8 @@ pub(crate) struct Prefix {
 }
 
 impl Prefix {
-    /// What an "always" would cover, as narrow as is of use; nothing for a command that runs other commands, or that is
-    /// more than one plain command.
+    /// Returns what an "always" would cover, as narrow as is useful; `None` for a command that runs other commands, or
+    /// is more than one plain command.
     pub(crate) fn of(command: &str) -> Option<Self> {
         let words = plain(command)?;
         let (program, rest) = words.split_first()?;
@@ -139,7 +139,7 @@ impl Prefix {
         Some(Prefix { words: words.into_iter().take(first).collect(), options, exact: false })
     }
 
-    /// May this command run? `within` says whether a word leads to something that may be read here.
+    /// Whether this command may run. `within` says whether a word leads to something that may be read here.
     pub(crate) fn covers(&self, command: &str, within: impl Fn(&str) -> bool) -> bool {
         let Some(words) = plain(command) else { return false };
         if self.exact {
@@ -160,13 +160,13 @@ impl fmt::Display for Prefix {
     }
 }
 
-/// What changes how a program works, rather than what it works on.
+/// Whether a word changes how a program works, rather than what it works on.
 fn is_option(word: &str) -> bool {
     word.starts_with('-') || word.contains('=')
 }
 
-/// The words of a command that is one program and its arguments and nothing else: no expansion, no redirection, no second
-/// command, nothing that a shell would understand in a way of its own.
+/// Splits a command into words if it is one program with its arguments and nothing else: no expansion, no redirection, no
+/// second command, nothing with a special meaning to a shell.
 fn plain(command: &str) -> Option<Vec<String>> {
     let harmless =
         |c: char| c.is_ascii_alphanumeric() || " -_./:=,@+'\"".contains(c) || !cfg!(windows) && "~^#".contains(c);
@@ -174,7 +174,7 @@ fn plain(command: &str) -> Option<Vec<String>> {
         return None;
     }
     let words = shlex::split(command)?;
-    // At the beginning of a word these mean something: a home, a comment.
+    // Special at the beginning of a word: a home folder, a comment.
     let special =
         words.iter().any(|word| word.starts_with(['~', '#', '^']) || word.contains("=~") || word.contains(":~"));
     (!special && !words.is_empty()).then_some(words)

@@ -11,13 +11,13 @@ use super::scope::{Scope, plain};
 use super::text::{is_text, next_line};
 use super::{LIMIT, Stop};
 
-/// The most lines that are read unless the model says otherwise.
+/// The maximum number of lines read, unless the model says otherwise.
 const LINES: usize = 2000;
-/// The most bytes of one line.
+/// The maximum length of one line, in bytes.
 const LINE: usize = 4000;
-/// The largest picture, in bytes: providers take no larger one.
+/// The largest picture, in bytes: providers accept no larger one.
 const PICTURE: u64 = 5 << 20;
-/// The most entries of a folder that are listed.
+/// The maximum number of entries of a folder that are listed.
 const ENTRIES: usize = 1000;
 
 /// Reads a file: text as it is, pictures (png, jpeg, gif, webp) as pictures. At most 2000 lines and 30,000 characters come
@@ -95,7 +95,7 @@ pub(super) fn read_file(scope: &Scope, arguments: &ReadFile, stop: &Stop) -> Res
     Ok(Output::new(text))
 }
 
-/// What kind of picture the bytes are.
+/// Returns what kind of picture the bytes are.
 fn picture(beginning: &[u8]) -> Option<&'static str> {
     let is_webp = beginning.starts_with(b"RIFF") && beginning.get(8..12) == Some(b"WEBP");
     match beginning {
@@ -114,7 +114,7 @@ pub(super) fn list_dir(scope: &Scope, arguments: &ListDir) -> Result<String, Str
         std::io::ErrorKind::NotADirectory => format!("{shown} is a file; read_file reads it"),
         _ => format!("{shown}: {}", plain(&error)),
     })?;
-    // A folder's order is no order, so all names are looked at; the rest only of those that are shown.
+    // A folder has no order of its own, so all names are read; details only of those that are shown.
     let mut entries: Vec<_> = entries.flatten().collect();
     entries.sort_by_key(std::fs::DirEntry::file_name);
     if entries.is_empty() {

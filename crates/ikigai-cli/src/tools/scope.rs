@@ -1,4 +1,4 @@
-//! Which files the tools may touch.
+//! Limits which files the tools may touch.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -9,23 +9,23 @@ use std::sync::{Mutex, PoisonError};
 use super::change::Promise;
 use super::secrets::{self, Own};
 
-/// The working folder, and what else the person has allowed.
+/// The working folder, and what else the user has allowed.
 #[derive(Debug)]
 pub(crate) struct Scope {
-    /// Without links in it.
+    /// A path without links.
     root: PathBuf,
     allowed: Vec<PathBuf>,
     own: Own,
-    /// Changes that the user agreed to and that are not made yet. Every change of a file holds the lock: calls run side by
-    /// side, and two edits of one file must both be there in the end.
+    /// Changes that the user approved and that have not been made yet. Every change of a file holds the lock, because
+    /// calls run concurrently, and two edits of one file must both be in it at the end.
     pub(super) promises: Mutex<Vec<Promise>>,
 }
 
 impl Scope {
-    /// A folder and everything below it.
+    /// Creates a scope of a folder and everything below it.
     ///
     /// # Errors
-    /// When there is no such folder.
+    /// Returns an error if there is no such folder.
     pub(crate) fn new(root: &Path) -> io::Result<Self> {
         let root = std::fs::canonicalize(root)?;
         if !root.is_dir() {
@@ -35,7 +35,7 @@ impl Scope {
         Ok(Scope { root, own, allowed: Vec::new(), promises: Mutex::new(Vec::new()) })
     }
 
-    /// With another folder or file, which need not be there yet.
+    /// Adds another folder or file, which need not exist yet.
     #[must_use]
     pub(crate) fn allow(mut self, path: &Path) -> Self {
         if let Ok(path) = follow(&self.root, path) {
@@ -44,33 +44,33 @@ impl Scope {
         self
     }
 
-    /// The user agreed to a change: it is made as it was shown, or not at all.
+    /// Records that the user approved a change: it is made as shown, or not at all.
     pub(crate) fn promise(&self, promise: Promise) {
         self.promises.lock().unwrap_or_else(PoisonError::into_inner).push(promise);
     }
 
-    /// Are there changes that were agreed to and are not made yet?
+    /// Whether there are approved changes that have not been made yet.
     pub(crate) fn is_changing(&self) -> bool {
         !self.promises.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// Nothing that was agreed to before holds any more.
+    /// Forgets all earlier approvals.
     pub(crate) fn forget_promises(&self) {
         self.promises.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Is this path in the working folder, and not only in what was allowed besides?
+    /// Whether this path is in the working folder, and not only in another allowed path.
     pub(crate) fn is_inside(&self, path: &Path) -> bool {
         path.starts_with(&self.root)
     }
 
-    /// The working folder.
+    /// Returns the working folder.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The file or folder that a model means, with every link on the way followed; it need not be there. What is outside is
-    /// refused, however the way there is spelt.
+    /// Returns the file or folder that a model means, with every link on the way followed; it need not exist. Anything
+    /// outside is refused, however the path is spelled.
     pub(crate) fn resolve(&self, given: &str) -> Result<PathBuf, String> {
         if given.trim().is_empty() {
             return Err("the path is empty".to_owned());
@@ -92,7 +92,7 @@ impl Scope {
         ))
     }
 
-    /// Is it something that the tools may touch? What holds secrets is theirs only when the user names it.
+    /// Checks that the tools may touch this path. Paths that hold secrets are closed unless the user names them.
     fn open_to_tools(&self, path: &Path) -> Result<(), String> {
         let Some(why) = secrets::secret(path, &self.own) else { return Ok(()) };
         let named = |allowed: &PathBuf| path.starts_with(allowed) && secrets::secret(allowed, &self.own).is_some();
@@ -107,7 +107,7 @@ impl Scope {
         path.starts_with(&self.root) || self.allowed.iter().any(|allowed| path.starts_with(allowed))
     }
 
-    /// A path for people and models: from the working folder where it is in it.
+    /// Returns a path for people and models, relative to the working folder if it is inside.
     pub(crate) fn shown(&self, path: &Path) -> String {
         match path.strip_prefix(&self.root) {
             Ok(rest) if rest.as_os_str().is_empty() => ".".to_owned(),
@@ -116,8 +116,8 @@ impl Scope {
         }
     }
 
-    /// Opens a plain file for reading. The path comes from [`resolve`](Scope::resolve); when a link has been put in its way
-    /// since, that is noticed.
+    /// Opens a regular file for reading. The path comes from [`resolve`](Scope::resolve); a link that has been put in its
+    /// way since is detected.
     pub(crate) fn open(&self, path: &Path) -> Result<File, String> {
         let shown = self.shown(path);
         let broken = |error: &io::Error| format!("{shown}: {}", plain(error));
@@ -146,7 +146,7 @@ impl Scope {
         Ok(file)
     }
 
-    /// Does a path still lead where it led? A link may have been put in its way since it was looked at.
+    /// Checks that a path still leads where it led, because a link may have been put in its way since it was examined.
     pub(crate) fn still(&self, path: &Path) -> Result<(), String> {
         match follow(&self.root, path) {
             Ok(now) if now == path && self.holds(&now) => Ok(()),
@@ -155,8 +155,8 @@ impl Scope {
     }
 }
 
-/// Where a path leads, from a folder: every link is followed, `..` goes up from where a link leads, and what is not there
-/// yet is kept as it is spelt.
+/// Returns where a path leads, starting at a folder: every link is followed, `..` goes up from where a link leads, and
+/// names that do not exist yet are kept as spelled.
 fn follow(from: &Path, path: &Path) -> io::Result<PathBuf> {
     let mut found = from.to_owned();
     let mut missing: Vec<OsString> = Vec::new();
@@ -176,7 +176,7 @@ fn follow(from: &Path, path: &Path) -> io::Result<PathBuf> {
             Component::Normal(name) if missing.is_empty() => {
                 let next = found.join(name);
                 match std::fs::symlink_metadata(&next) {
-                    // A link to nowhere is an error here: what is written to it would land wherever it points.
+                    // A broken link is an error here: what is written to it would land wherever it points.
                     Ok(_) => found = std::fs::canonicalize(&next)?,
                     Err(error) if error.kind() == io::ErrorKind::NotFound => missing.push(name.to_owned()),
                     Err(error) => return Err(error),
@@ -189,7 +189,7 @@ fn follow(from: &Path, path: &Path) -> io::Result<PathBuf> {
     Ok(found)
 }
 
-/// The system's words without its number.
+/// Returns the system's message without its number.
 pub(super) fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);

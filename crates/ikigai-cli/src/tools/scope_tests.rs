@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 
-/// A working folder `work` with a file, beside a folder that is not to be seen.
+/// A working folder `work` with a file, next to a folder that must not be seen.
 struct House {
     _folder: tempfile::TempDir,
     top: PathBuf,
@@ -46,7 +46,7 @@ fn what_is_outside_is_refused_with_the_reason() {
     let house = house();
     let work = house.top.join("work");
     let absolute = house.top.join("private/secret.txt");
-    // A sibling whose name begins alike is outside too.
+    // A sibling whose name begins the same is outside, too.
     std::fs::create_dir(house.top.join("work2")).unwrap();
     for path in
         ["..", "../private/secret.txt", "src/../../private", "new/../../private", "../work2/x", "/etc/passwd", "/"]
@@ -76,7 +76,7 @@ fn links_are_followed_before_it_is_decided() {
         "folder-link/secret.txt",
         "folder-link/new.txt",
         "folder-link/deep/../secret.txt",
-        // From where the link leads, `..` is outside as well.
+        // `..` after a link to the outside is outside as well.
         "folder-link/../private/secret.txt",
         "broken-link",
         "broken-link/x",
@@ -86,7 +86,7 @@ fn links_are_followed_before_it_is_decided() {
     }
     assert!(house.scope.resolve("file-link").unwrap_err().contains("(a link leads there)"));
     assert_eq!(house.found("inside-link").as_deref(), Some("work/src/a.txt"));
-    // Out by a link and back in by its parent is inside.
+    // Going out by a link and back in by its parent is inside.
     assert_eq!(house.found("folder-link/../work/src/a.txt").as_deref(), Some("work/src/a.txt"));
 }
 
@@ -149,7 +149,7 @@ fn secrets_are_refused_unless_the_user_names_them() {
     assert!(house.scope.resolve("link").is_err() && house.scope.resolve(".ssh/id").is_err());
     assert!(house.scope.open(&house.top.join("work/.env")).is_err(), "on a walk, too");
     assert_eq!(house.found("b.env").as_deref(), Some("work/b.env"));
-    // The whole folder does not name it; its own name does.
+    // Allowing the whole folder does not name the file; its own name does.
     let scope = Scope::new(&house.top.join("work")).unwrap().allow(&house.top);
     assert!(scope.resolve(".env").is_err());
     let scope = Scope::new(&house.top.join("work")).unwrap().allow(Path::new(".env"));

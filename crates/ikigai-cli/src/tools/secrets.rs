@@ -1,11 +1,11 @@
-//! What the tools do not touch although it is in the folder: keys, passwords, and this program's own files. And what they may
-//! write only with a warning: files that are run by themselves later on.
+//! What the tools do not touch even in the folder: keys, passwords, and this program's own files. And what they may write
+//! only with a warning: files that are run automatically later.
 
 use std::path::{Path, PathBuf};
 
 use crate::places::Places;
 
-/// Folders that hold keys and passwords, by the end of their paths.
+/// Folders that hold keys and passwords, by the last parts of their paths.
 const FOLDERS: [&str; 15] = [
     ".ssh",
     ".aws",
@@ -53,12 +53,12 @@ const FILES: [&str; 27] = [
     "secrets.toml",
     "secrets.json",
 ];
-/// How the names of such files end.
+/// Endings of the names of such files.
 const ENDINGS: [&str; 9] = [".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", "_history", ".agekey"];
-/// A `.env.*` that shows what belongs into one, and holds none of it.
+/// Endings of a `.env.*` that shows what belongs in one but contains no secrets.
 const EXAMPLES: [&str; 5] = [".example", ".sample", ".template", ".dist", ".defaults"];
 
-/// Where this program keeps its own: its settings and keys, its conversations, its approvals.
+/// This program's own files: its settings and keys, its conversations, its approvals.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Own {
     folders: Vec<PathBuf>,
@@ -66,7 +66,7 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// The user's. A folder that the working folder is in is not closed as a whole.
+    /// Finds the user's. A folder that contains the working folder is not closed as a whole.
     pub(super) fn find(root: &Path) -> Self {
         let Some(places) = Places::find() else { return Own::default() };
         let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
@@ -87,7 +87,7 @@ impl Own {
     }
 }
 
-/// Does this path lead to something that holds secrets? In words, if so.
+/// Returns why this path holds secrets, in words, if it does.
 pub(super) fn secret(path: &Path, own: &Own) -> Option<&'static str> {
     if own.holds(path) {
         return Some("belongs to ikigai itself");
@@ -106,18 +106,18 @@ pub(super) fn secret(path: &Path, own: &Own) -> Option<&'static str> {
     (is_variables || is_key).then_some("usually holds keys or passwords")
 }
 
-/// The names on a path, in small letters: some file systems take large ones for the same.
+/// Returns the names in a path, in lower case, because some file systems ignore case.
 fn names(path: &Path) -> Vec<String> {
     path.components().map(|part| part.as_os_str().to_string_lossy().to_lowercase()).collect()
 }
 
-/// Is this folder on the path?
+/// Whether this folder is in the path.
 fn has(names: &[String], folder: &str) -> bool {
     let wanted: Vec<&str> = folder.split('/').collect();
     names.windows(wanted.len()).any(|part| part == wanted)
 }
 
-/// What a file does by itself later on, where it does: an "always" does not cover it.
+/// Returns what a file will do automatically later, if anything: an "always" does not cover it.
 pub(super) fn runs_later(path: &Path) -> Option<&'static str> {
     let name = path.file_name()?.to_string_lossy().to_lowercase();
     let names = names(path);

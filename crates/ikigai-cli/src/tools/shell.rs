@@ -1,4 +1,4 @@
-//! `shell`: commands, and everything that they start, within a time.
+//! `shell`: runs commands, and everything that they start, within a time limit.
 
 use std::fmt;
 use std::io;
@@ -19,9 +19,9 @@ use super::scope::Scope;
 
 /// How long a command may take unless the model says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(120);
-/// The longest that it can say.
+/// The longest time that it can set.
 const LONGEST: Duration = Duration::from_secs(600);
-/// How long to wait for the rest of the output once the command itself is over.
+/// How long to wait for the rest of the output once the command itself has ended.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// Runs a command in the working folder, by bash (cmd on Windows), and gives its output and exit code. It gets no input, and
@@ -40,7 +40,7 @@ pub(super) async fn run(scope: Arc<Scope>, arguments: ShellArguments) -> Result<
     let shell = Shell::new(scope.root()).timeout(seconds.min(LONGEST));
     let output =
         shell.run(&arguments.command).await.map_err(|error| format!("the shell cannot be started: {error}"))?;
-    // A command that fails is told as such; its output is there in both cases.
+    // A failed command is reported as such; its output is returned in both cases.
     Ok(match output.ended.is_ok() {
         true => ikigai::tools::Output::new(output.for_model()),
         false => ikigai::tools::Output::error(output.for_model()),
@@ -56,19 +56,19 @@ pub(crate) struct Shell {
     watch: Option<Arc<Watch>>,
 }
 
-/// What is told the output as it comes.
+/// The function that receives the output as it arrives.
 type Watch = dyn Fn(&str) + Send + Sync;
 
-/// Which variables a command sees.
+/// The variables that a command sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Variables {
-    /// Those that programs need and that hold no secrets.
+    /// Those that programs need and that contain no secrets.
     Usual,
     /// All of ours.
     All,
 }
 
-/// Variables that programs need and that hold no secrets. What else a command needs, it has to set itself.
+/// Variables that programs need and that contain no secrets. A command has to set anything else itself.
 const USUAL: [&str; 58] = [
     "PATH",
     "HOME",
@@ -129,25 +129,25 @@ const USUAL: [&str; 58] = [
     "COMSPEC",
     "PATHEXT",
 ];
-/// Proxies, which may hold a password.
+/// Proxies, which may contain a password.
 const PROXIES: [&str; 7] =
     ["http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
 
-/// Nobody is there to turn pages, read colours or type passwords.
+/// There is nobody to turn pages, see colours or type passwords.
 const SET: [(&str, &str); 5] =
     [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb"), ("NO_COLOR", "1"), ("GIT_TERMINAL_PROMPT", "0")];
 
-/// May a command of a model see this variable?
+/// Whether a model's command may see this variable.
 fn is_usual(name: &str, value: &str) -> bool {
     let is_named =
         USUAL.contains(&name) || name.starts_with("LC_") || cfg!(windows) && USUAL.contains(&&*name.to_uppercase());
     is_named || PROXIES.contains(&name) && !value.contains('@')
 }
 
-/// What came of a command.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Output {
-    /// What it said on both its outputs, in the order in which it came; of too much the beginning and the end.
+    /// What it wrote to both of its outputs, in order of arrival; of long output, only the beginning and the end.
     pub(crate) text: String,
     /// How it ended.
     pub(crate) ended: Ended,
@@ -165,7 +165,7 @@ pub(crate) enum Ended {
 }
 
 impl Ended {
-    /// Did it work?
+    /// Whether it succeeded.
     pub(crate) fn is_ok(self) -> bool {
         self == Ended::Code(0)
     }
@@ -184,7 +184,7 @@ impl fmt::Display for Ended {
 }
 
 impl Output {
-    /// As a model is told.
+    /// Returns the text that a model gets.
     pub(crate) fn for_model(&self) -> String {
         let text = self.text.trim_end();
         let between = if text.is_empty() { "" } else { "\n" };
@@ -197,37 +197,37 @@ impl Output {
 }
 
 impl Shell {
-    /// Commands in a folder.
+    /// Creates a shell that runs commands in a folder.
     pub(crate) fn new(folder: &Path) -> Self {
         Shell { folder: folder.to_owned(), timeout: TIMEOUT, variables: Variables::Usual, watch: None }
     }
 
-    /// How long a command may take.
+    /// Sets how long a command may take.
     #[must_use]
     pub(crate) fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = limit;
         self
     }
 
-    /// Commands see all variables: for those that the user types.
+    /// Lets commands see all variables, for those that the user types.
     #[must_use]
     pub(crate) fn with_all_variables(mut self) -> Self {
         self.variables = Variables::All;
         self
     }
 
-    /// Hands over what a command says while it runs, line by line, and as it is: it may hold control characters.
+    /// Passes on a command's output while it runs, line by line and unchanged: it may contain control characters.
     #[must_use]
     pub(crate) fn watched(mut self, watch: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.watch = Some(Arc::new(watch));
         self
     }
 
-    /// Runs a command. When it is over, has taken too long, or is not waited for any more, it is ended with everything that it
-    /// has started; but for what has left its process group, as a daemon does. On Windows only the command itself is.
+    /// Runs a command. When it has ended, takes too long or is no longer waited for, it is killed with all that it
+    /// started, except what has left its process group, as daemons do. On Windows only the command itself is killed.
     ///
     /// # Errors
-    /// When the shell cannot be started.
+    /// Returns an error if the shell cannot be started.
     pub(crate) async fn run(&self, command: &str) -> io::Result<Output> {
         let mut child = self.command(command).spawn()?;
         let group = Group::of(&child);
@@ -244,7 +244,7 @@ impl Shell {
             }
             capture.push(&bytes);
         };
-        // The output is read while waiting: a program whose output nobody takes stands still.
+        // The output is read while waiting: a program whose output nobody reads comes to a halt.
         let waiting = tokio::time::timeout(self.timeout, async {
             loop {
                 tokio::select! {
@@ -255,7 +255,7 @@ impl Shell {
             }
         });
         let status = waiting.await;
-        // What was started in the background holds the outputs open; they would never end.
+        // Processes started in the background hold the outputs open, so that they would never end.
         group.end();
         let _ = child.start_kill();
         let rest = tokio::time::timeout(GRACE, async {
@@ -270,7 +270,7 @@ impl Shell {
         let ended = match status {
             Ok(status) => ended(status?),
             Err(_) => {
-                // So that nothing is left of it.
+                // So that no zombie is left.
                 let _ = tokio::time::timeout(GRACE, child.wait()).await;
                 Ended::TimedOut(self.timeout)
             }
@@ -304,7 +304,7 @@ impl fmt::Debug for Shell {
     }
 }
 
-/// bash, or sh where there is none.
+/// Returns bash, or sh if there is none.
 fn shell() -> &'static str {
     if ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"].iter().any(|path| Path::new(path).exists()) {
         "bash"
@@ -313,7 +313,7 @@ fn shell() -> &'static str {
     }
 }
 
-/// Sends on what a stream brings, cut at line ends where there are any, so that two streams do not mix within a line.
+/// Forwards what a stream contains, cut at line breaks if possible, so that two streams do not mix within a line.
 async fn forward(mut stream: impl AsyncRead + Unpin, to: mpsc::Sender<Vec<u8>>) {
     let mut pending: Vec<u8> = Vec::new();
     let mut buffer = vec![0; 8192];
@@ -347,7 +347,7 @@ fn ended(status: ExitStatus) -> Ended {
     Ended::Code(status.code().unwrap_or(-1))
 }
 
-/// The processes that a command has started. They end when this is dropped.
+/// The processes that a command has started. They are killed when this is dropped.
 #[derive(Debug)]
 struct Group {
     #[cfg(unix)]
@@ -375,7 +375,7 @@ impl Drop for Group {
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Some(leader) = self.leader {
-            // It may be over already; then there is nothing to end.
+            // The group may have ended already.
             let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
         }
     }

@@ -13,7 +13,7 @@ fn output(text: &str, ended: Ended) -> Output {
     Output { text: text.to_owned(), ended }
 }
 
-/// Is a process of this id still there? One that is over but not yet waited for counts as gone.
+/// Whether this process still exists. One that has ended but was not waited for counts as gone.
 fn lives(id: &str) -> bool {
     let state = std::fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
     state.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['Z', 'X']))
@@ -52,11 +52,11 @@ async fn there_is_no_input_and_no_key() {
     let began = Instant::now();
     assert_eq!(run("cat; echo end").await, output("end\n", Ended::Code(0)));
     assert!(began.elapsed() < Duration::from_secs(20));
-    // What the user types sees everything.
+    // What the user types sees all variables.
     let typed = Shell::new(Path::new("/")).with_all_variables();
     let takes_away = typed.command("true").as_std().get_envs().any(|(_, value)| value.is_none());
     assert!(!takes_away);
-    // A model's commands see nothing but the usual.
+    // A model's commands see only the usual ones.
     let registry = ikigai::Registry::default();
     let keys: Vec<&str> =
         registry.providers.iter().flat_map(|provider| provider.key_env.iter().map(AsRef::as_ref)).collect();

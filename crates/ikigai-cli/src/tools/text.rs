@@ -1,11 +1,11 @@
-//! Text within bounds.
+//! Text within limits.
 
 use std::io::{BufRead, Result};
 
-/// A file with a zero among its first bytes is no text.
+/// A file with a zero byte among these first bytes is not text.
 const LOOK: usize = 8192;
 
-/// Are these, the first bytes of a file, those of a text?
+/// Whether these first bytes of a file are text.
 pub(super) fn is_text(beginning: &[u8]) -> bool {
     !beginning.iter().take(LOOK).any(|byte| *byte == 0)
 }
@@ -13,31 +13,31 @@ pub(super) fn is_text(beginning: &[u8]) -> bool {
 /// One line of a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
-    /// As far as it was kept; with its line end when it was kept whole.
+    /// The part that was kept, with the line break if the line is complete.
     pub(super) kept: Vec<u8>,
-    /// How many bytes were not kept.
+    /// How many bytes were left out.
     pub(super) dropped: u64,
 }
 
 impl Line {
-    /// As text; what was cut off is said.
+    /// Returns the text; what was cut off is mentioned.
     pub(super) fn text(&self) -> String {
         let text = String::from_utf8_lossy(&self.kept);
         match self.dropped {
             0 => text.into_owned(),
-            // The cut may have gone through a character.
+            // The cut may have split a character.
             more => format!("{} [{more} more bytes in this line]\n", text.trim_end_matches('\u{fffd}')),
         }
     }
 
-    /// Without its line end.
+    /// Returns the line without its line break.
     pub(super) fn bytes(&self) -> &[u8] {
         let line = self.kept.strip_suffix(b"\n").unwrap_or(&self.kept);
         line.strip_suffix(b"\r").unwrap_or(line)
     }
 }
 
-/// The next line, of which at most so many bytes are kept; none at the end. A line without an end needs no more memory.
+/// Returns the next line, keeping at most this many bytes; `None` at the end. Endless lines need no more memory.
 pub(super) fn next_line(reader: &mut impl BufRead, most: usize) -> Result<Option<Line>> {
     let mut line = Line::default();
     loop {

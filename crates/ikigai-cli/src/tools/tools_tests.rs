@@ -54,7 +54,7 @@ impl House {
         }
     }
 
-    /// What a tool says, or why it does not.
+    /// Returns a tool's output, or its error.
     fn call(&self, name: &str, arguments: Value) -> Result<String, String> {
         let given = self.given(name, arguments);
         let [Block::Text(text)] = given.content.as_slice() else { panic!("{given:?}") };
@@ -296,7 +296,7 @@ fn text_is_replaced_where_it_stands() {
         house.call("edit_file", arguments)
     };
     assert_eq!(edit("a.rs", "let b = 1;", "let b = 3;", None), ok("changed one place in a.rs"));
-    // Bytes that are no UTF-8 stay as they are.
+    // Bytes that are not UTF-8 stay unchanged.
     assert_eq!(house.bytes("a.rs"), b"let a = 1;\nlet b = 3;\nlet \xff = 2;\n");
     assert_eq!(
         edit("a.rs", "let ", "const ", None),
@@ -304,7 +304,7 @@ fn text_is_replaced_where_it_stands() {
     );
     assert_eq!(edit("a.rs", "let ", "const ", Some(true)), ok("changed 3 places in a.rs"));
     assert_eq!(house.bytes("a.rs"), b"const a = 1;\nconst b = 3;\nconst \xff = 2;\n");
-    // The line ends of the file are kept, however the model writes them.
+    // The file's line breaks are kept, however the model writes them.
     assert_eq!(edit("dos.txt", "one\ntwo\n", "1\n2\n2b\n", None), ok("changed one place in dos.txt"));
     assert_eq!(house.bytes("dos.txt"), b"1\r\n2\r\n2b\r\nthree\r\n");
     assert_eq!(edit("dos.txt", "\r\nthree\r\n", "", None), ok("changed one place in dos.txt"));
@@ -438,7 +438,7 @@ fn a_change_is_made_to_what_was_shown_or_not_at_all() {
     }
     assert_eq!(["a.txt", "b.txt", "c.txt"].map(|name| house.bytes(name)), [b"one, and more\n"; 3]);
     assert!(!house.scope.is_changing());
-    // As it was shown, it is made.
+    // A change that is as it was shown is made.
     for (name, arguments) in &changes {
         let told = describe(&house.scope, name, arguments.as_object().unwrap());
         house.scope.promise(told.promise.unwrap());

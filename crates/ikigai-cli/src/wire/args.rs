@@ -1,4 +1,4 @@
-//! What the wire commands have in common on the command line.
+//! Command-line arguments that the wire commands share.
 
 use std::path::PathBuf;
 
@@ -70,7 +70,7 @@ pub(crate) struct Other {
     pub(crate) created: Option<u64>,
 }
 
-/// The names of the dialects, for the parser, the help and the completions.
+/// Returns the names of the dialects, for the parser, the help and the completions.
 pub(crate) fn dialect() -> impl clap::builder::TypedValueParser<Value = Dialect> {
     use clap::builder::TypedValueParser as _;
     let names = Dialect::PROVIDERS.map(Dialect::as_str);

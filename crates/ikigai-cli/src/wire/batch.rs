@@ -57,7 +57,7 @@ struct Answer {
     losses: Vec<Loss>,
 }
 
-/// Runs the whole input through a translation, line by line. `defaults` is what a line does not say for itself.
+/// Runs the whole input through a translation, line by line. `defaults` applies to whatever a line leaves out.
 pub(crate) fn run(
     input: impl BufRead,
     defaults: &Item<'_>,
@@ -76,7 +76,7 @@ pub(crate) fn run(
             Line::Whole(bytes) => answer(bytes, number, defaults, &translate),
         };
         out.json_line(&answer)?;
-        // A program that drives us line by line waits for this one before sending the next.
+        // A program that feeds us line by line waits for this one before it sends the next.
         out.flush()?;
     }
     Ok(())
@@ -104,7 +104,7 @@ fn answer(line: &[u8], number: u64, defaults: &Item<'_>, translate: impl Fn(&Ite
     }
 }
 
-/// The body's text: what a string holds, or the JSON as it stands.
+/// Returns the body's text: the content of a string, or else the JSON unchanged.
 fn body(raw: &RawValue) -> Option<Cow<'_, [u8]>> {
     if raw.get().starts_with('"') {
         let text: String = serde_json::from_str(raw.get()).ok()?;
@@ -117,7 +117,7 @@ fn refused(id: Value, number: u64, message: String) -> Answer {
     Answer { id, line: Some(number), error: Some(Error::invalid_request(message)), ..Answer::default() }
 }
 
-/// The id of a line that is JSON, but not as it should be.
+/// Returns the id of a line that is JSON but otherwise invalid.
 fn id_of(line: &[u8]) -> Value {
     #[derive(Deserialize)]
     struct Id {
@@ -126,7 +126,7 @@ fn id_of(line: &[u8]) -> Value {
     serde_json::from_slice::<Id>(line).map_or(Value::Null, |line| line.id)
 }
 
-/// The parser counts lines in the line that it was given, which is always 1.
+/// Describes an error with the number of the input line: the parser only sees a single line, so it always says 1.
 fn describe(number: u64, error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.strip_suffix(&format!(" at line {} column {}", error.line(), error.column())) {

@@ -39,7 +39,7 @@ pub(crate) fn run(decode: Decode, out: &mut Out) -> Result<(), Failure> {
     super::run_all(&input, http.into(), out, |item| Ok(show(read(dialect, kind, item)?)))
 }
 
-/// Reads one thing in a dialect.
+/// Decodes one document of a dialect.
 pub(crate) fn read(dialect: Dialect, kind: Kind, item: &Item<'_>) -> Result<Canonical, Error> {
     let failure = || dialect.decode_error(item.status, &item.headers, &item.text());
     match kind {

@@ -47,7 +47,7 @@ pub(crate) fn run(encode: Encode, out: &mut Out) -> Result<(), Failure> {
     })
 }
 
-/// What the format does not know of a document.
+/// Returns the fields of a document that the format does not have.
 fn unknown(kind: Kind, item: &Item<'_>) -> Result<Vec<Loss>, Error> {
     let kind = match kind {
         Kind::Request => "Request",
@@ -80,7 +80,7 @@ fn canonical(kind: Kind, item: &Item<'_>) -> Result<Canonical, Error> {
     })
 }
 
-/// Events in any of the forms that we print or that people have: an object, a list, a whole answer.
+/// Reads events in any of the forms that we print or that people have: an object, a list, a complete answer.
 fn stream(value: Value) -> Result<Vec<Event>, Error> {
     let list = match value {
         Value::Object(mut fields) if fields.contains_key("events") => fields.remove("events").unwrap_or_default(),
@@ -92,7 +92,7 @@ fn stream(value: Value) -> Result<Vec<Event>, Error> {
     Ok(list)
 }
 
-/// Encoders may rely on the order of events; what a person hands us need not have it.
+/// Checks the order of events: encoders may rely on it, but input from people may not follow it.
 fn in_order(events: &[Event]) -> Result<(), Error> {
     let mut collector = Collector::default();
     collector.extend(events.iter().cloned());
@@ -106,18 +106,18 @@ fn in_order(events: &[Event]) -> Result<(), Error> {
     }
 }
 
-/// Writes a dialect.
+/// Writes documents of a dialect.
 #[derive(Debug)]
 pub(crate) struct Writer<'a> {
     pub(crate) dialect: Dialect,
     pub(crate) targets: &'a Targets,
     pub(crate) other: &'a Other,
-    /// Who issued the sealed state of an answer.
+    /// The provider that issued the sealed state of an answer.
     pub(crate) issuer: Option<&'a str>,
 }
 
 impl Writer<'_> {
-    /// Writes a document. `found` is what was already lost when it was read.
+    /// Writes a document. `found` are the losses from reading it.
     pub(crate) fn write(&self, canonical: Canonical, found: Vec<Loss>, item: &Item<'_>) -> Translated {
         match canonical {
             Canonical::Request(request) => self.request(*request, found),
@@ -158,7 +158,7 @@ impl Writer<'_> {
         self.carried(product, found.into_iter().chain(losses).collect(), "request")
     }
 
-    /// What was written; in strict mode only if nothing was lost.
+    /// Returns what was written; in strict mode only if nothing was lost.
     fn carried(&self, product: Product, losses: Vec<Loss>, what: &str) -> Translated {
         let lost = losses.iter().filter(|loss| loss.severity == Severity::Loss).count();
         if self.other.strict && lost > 0 {
@@ -169,13 +169,13 @@ impl Writer<'_> {
         Ok(Outcome { product, losses })
     }
 
-    /// What a server would know besides the answer.
+    /// Returns what a server would know besides the answer.
     pub(crate) fn reply(&self, ids: Ids) -> Reply {
         let mut reply = Reply::default();
         reply.ids = ids;
         reply.created = self.other.created.unwrap_or_else(now);
         reply.model.clone_from(&self.other.model);
-        // Asked for, so that the counts are not lost.
+        // Requested, so that the counts are not lost.
         reply.stream_usage = true;
         reply.provider = self.issuer.map(str::to_owned);
         reply

@@ -1,4 +1,4 @@
-//! One thing to translate, and what became of it: the same for a single document and for a line of a batch.
+//! One document to translate, and its result: the same for a single document and for a line of a batch.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// One thing to translate, with what came along over HTTP.
+/// One document to translate, with what accompanies it in HTTP.
 #[derive(Debug, Default)]
 pub(crate) struct Item<'a> {
-    /// JSON text, the bytes of a stream, or whatever an error page says.
+    /// JSON text, the bytes of a stream, or whatever an error page contains.
     pub(crate) body: Cow<'a, [u8]>,
     pub(crate) path: Option<String>,
     pub(crate) status: Option<u16>,
@@ -27,14 +27,14 @@ pub(crate) enum Canonical {
     Error(Box<Error>),
 }
 
-/// What became of it.
+/// The result of a translation.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) product: Product,
     pub(crate) losses: Vec<Loss>,
 }
 
-/// Why nothing became of it.
+/// Why there is no result.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) error: Error,
@@ -54,14 +54,14 @@ pub(crate) enum Product {
         events: Vec<Event>,
         response: Box<Response>,
     },
-    /// JSON of a dialect.
+    /// A dialect's JSON.
     Wire(Json),
     /// The text of an event stream.
     Text(String),
 }
 
 impl Item<'_> {
-    /// The body, if there is any.
+    /// Returns the body, which must not be empty.
     pub(crate) fn bytes(&self) -> Result<&[u8], Error> {
         match self.body.trim_ascii().is_empty() {
             true => Err(Error::invalid_request("the input is empty; expected JSON")),
@@ -69,7 +69,7 @@ impl Item<'_> {
         }
     }
 
-    /// The body as JSON.
+    /// Parses the body as JSON.
     pub(crate) fn json(&self) -> Result<Value, Error> {
         serde_json::from_slice(&self.body).map_err(|error| match self.body.trim_ascii().is_empty() {
             true => Error::invalid_request("the input is empty; expected JSON"),
@@ -77,28 +77,28 @@ impl Item<'_> {
         })
     }
 
-    /// The body as a canonical document; an error names the place in it.
+    /// Reads the body as a canonical document; an error names the place in it.
     pub(crate) fn canonical<T: DeserializeOwned>(&self, name: &str) -> Result<T, Error> {
         read(self.json()?, name)
     }
 
-    /// The body as text, broken characters replaced.
+    /// Returns the body as text, with invalid characters replaced.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.body)
     }
 
-    /// Does the status say that this is a failure?
+    /// Whether the status means that this is a failure.
     pub(crate) fn is_failure(&self) -> bool {
         self.status.is_some_and(|status| status >= 400)
     }
 
-    /// Ids for what the wire leaves without one: the same for the same body, others for another body, so that the
-    /// turns of a conversation do not share them.
+    /// Returns ids for blocks that have none on the wire: the same for the same body and different for others, so that
+    /// the turns of a conversation do not share them.
     pub(crate) fn ids(&self) -> Ids {
         seeded(&self.body)
     }
 
-    /// The same for a stream, whose end need not be known yet: they follow from its first event.
+    /// Like `ids`, for a stream that may still be incomplete: they are derived from its first event.
     pub(crate) fn stream_ids(&self) -> Ids {
         seeded(opening(&self.body).unwrap_or(&self.body))
     }
@@ -112,7 +112,7 @@ fn seeded(bytes: &[u8]) -> Ids {
     Ids::seeded(seed)
 }
 
-/// The first event of a stream, up to its blank line, or as much of it as may be held; none while it is not whole.
+/// Returns the first event of a stream, up to its blank line or a size limit; `None` while it is incomplete.
 pub(crate) fn opening(bytes: &[u8]) -> Option<&[u8]> {
     const MOST: usize = 64 << 10;
     let blank = |rest: &[u8]| [&b"\n\n"[..], b"\r\n\r\n", b"\r\r"].iter().any(|end| rest.starts_with(end));
@@ -130,7 +130,7 @@ pub(crate) fn read<T: DeserializeOwned>(value: Value, name: &str) -> Result<T, E
 }
 
 impl Product {
-    /// A body of a dialect, as it was written.
+    /// Returns a dialect's body, as it was written.
     pub(crate) fn wire(body: &[u8]) -> Result<Self, Error> {
         let text = String::from_utf8_lossy(body).into_owned();
         let json =
@@ -159,7 +159,7 @@ mod tests {
             let stream = format!("event: a{}data: 1{end}data: 2{end}", end.split_at(end.len() / 2).0);
             let whole = stream.find(end).unwrap();
             assert_eq!(opening(stream.as_bytes()), Some(&stream.as_bytes()[..whole]));
-            // Whatever arrives later changes nothing.
+            // What arrives later changes nothing.
             assert_eq!(opening(&stream.as_bytes()[..whole + end.len()]), Some(&stream.as_bytes()[..whole]));
             assert_eq!(opening(&stream.as_bytes()[..whole + end.len() - 1]), None);
         }

@@ -1,14 +1,14 @@
-//! Lines of any origin, each bounded.
+//! Lines from any source, with a size limit.
 
 use std::io::{BufRead, Read as _};
 
-/// The longest input, or line of a batch, that is taken: more than any provider accepts.
+/// The longest input, or line of a batch: more than any provider accepts.
 pub(crate) const LIMIT: usize = 256 << 20;
 
-/// What a buffer may keep between lines.
+/// How much memory a buffer may keep between lines.
 const KEPT: usize = 1 << 20;
 
-/// A line that was read, or found too long.
+/// A line that was read or found too long.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line<'a> {
     Whole(&'a [u8]),
@@ -28,11 +28,11 @@ impl<R: BufRead> Lines<R> {
         Lines { input, limit, buffer: Vec::new() }
     }
 
-    /// The next line without its end; none at the end of the input. What is too long is skipped to its end.
+    /// Returns the next line without its line break; `None` at the end. Lines that are too long are skipped.
     pub(crate) fn next(&mut self) -> std::io::Result<Option<Line<'_>>> {
         self.buffer.clear();
         self.buffer.shrink_to(KEPT);
-        // One more than the limit, to see whether the line goes on.
+        // One more than the limit, to see whether the line continues.
         let most = u64::try_from(self.limit).unwrap_or(u64::MAX).saturating_add(1);
         let read = self.input.by_ref().take(most).read_until(b'\n', &mut self.buffer)?;
         if read == 0 {

@@ -1,4 +1,4 @@
-//! `ikigai wire`: the translations, from a shell.
+//! `ikigai wire`: the translations as commands.
 
 mod args;
 mod batch;
@@ -84,7 +84,7 @@ fn run_all(
     }
 }
 
-/// What was lost, one a line.
+/// Reports what was lost, one loss per line.
 fn tell(losses: &[ikigai_core::Loss], out: &mut Out) {
     for loss in losses {
         out.loss(loss);

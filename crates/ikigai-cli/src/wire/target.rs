@@ -1,4 +1,4 @@
-//! Who a request is encoded for: the provider whose peculiarities are respected, and the model.
+//! The target of a request: the model, and the provider whose quirks apply.
 
 use ikigai_core::provider::{Registry, Route};
 use ikigai_core::{Dialect, Error, ModelName, Request, Thinking};
@@ -9,19 +9,19 @@ use crate::models::unknown_provider;
 use crate::output::Out;
 use crate::places;
 
-/// The providers and models, and which of them the command line asks for.
+/// The providers and models, and which of them the command line selects.
 #[derive(Debug)]
 pub(crate) struct Targets {
     registry: Registry,
     dialect: Dialect,
-    /// The provider that was asked for.
+    /// The selected provider.
     provider: Option<String>,
-    /// The model that takes the place of the request's own.
+    /// The model that replaces the one in the request.
     model: Option<ModelName>,
 }
 
 impl Targets {
-    /// What the command line asks for; an unknown provider or model is a usage error.
+    /// Reads the selection from the command line; an unknown provider or model is a usage error.
     pub(crate) fn new(dialect: Dialect, other: &Other, out: &mut Out) -> Result<Self, Failure> {
         let registry = places::registry(out);
         let provider = match &other.provider {
@@ -38,12 +38,12 @@ impl Targets {
         Ok(Targets { registry, dialect, provider, model })
     }
 
-    /// The provider of answers in a dialect: the one that was asked for, else the dialect's own.
+    /// Returns the provider of answers in a dialect: the selected one, or else the dialect's own.
     pub(crate) fn issuer(&self, of: Dialect) -> &str {
         self.provider.as_deref().unwrap_or(&self.registry.providers.of_dialect(of).id)
     }
 
-    /// The way to the model that the request is for; the request is changed where another model is asked for.
+    /// Returns the route to the request's model, after replacing it if another one is selected.
     pub(crate) fn aim(&self, request: &mut Request) -> Result<Route<'_>, Error> {
         if let Some(name) = &self.model {
             request.model.clone_from(&name.id);
@@ -68,8 +68,8 @@ fn refused(error: &ikigai_core::provider::ProviderSetupError) -> Error {
     Error::invalid_request(error.to_string())
 }
 
-/// The model that `--model` names. Without a provider it is the one that serves the model, where that speaks the
-/// dialect, else the dialect's own.
+/// Returns the model named by `--model`. If no provider is given, it is the one that serves the model and speaks the
+/// dialect, or else the dialect's own.
 fn named(registry: &Registry, dialect: Dialect, provider: Option<&str>, text: &str) -> Result<ModelName, Failure> {
     let before = text.split_once(':').and_then(|(name, _)| registry.providers.find(name));
     if let (Some(wanted), Some(before)) = (provider, before)

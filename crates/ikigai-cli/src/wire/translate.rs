@@ -57,7 +57,7 @@ pub(crate) fn run(translate: Translate, out: &mut Out) -> Result<(), Failure> {
     super::run_all(&input, defaults, out, |item| writer.write(decode::read(from, kind, item)?, Vec::new(), item))
 }
 
-/// A single stream is translated while it arrives, and never held whole.
+/// Translates a single stream while it arrives, without ever holding all of it.
 fn stream(from: Dialect, writer: &Writer<'_>, mut input: impl Read, out: &mut Out) -> Result<(), Failure> {
     let mut opening = Vec::new();
     let mut bytes = vec![0; 64 << 10];
@@ -92,7 +92,7 @@ fn stream(from: Dialect, writer: &Writer<'_>, mut input: impl Read, out: &mut Ou
     }
 }
 
-/// What has arrived, at least one byte; nothing at the end.
+/// Reads what has arrived, at least one byte; nothing at the end.
 fn read(input: &mut impl Read, bytes: &mut [u8]) -> Result<usize, Failure> {
     loop {
         match input.read(bytes) {

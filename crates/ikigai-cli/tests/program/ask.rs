@@ -1,4 +1,4 @@
-//! `ikigai ask`: what a script gets, and how it ends.
+//! `ikigai ask`: what scripts get, and how it exits.
 
 use std::io::{BufReader, Read as _};
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ const KEY: &str = "sk-test-0123456789";
 const SIMULATED: &str = "The built-in simulator answers, not a model. For a model: `ikigai keys set PROVIDER`, or set \
                          ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY …\n";
 
-/// A simulator that answers by a script, and a home that knows it.
+/// Returns a simulator that answers by a script, and a home that is configured for it.
 fn scripted(script: &str) -> (Simulator, Home) {
     let home = Home::new().file("script.toml", script);
     let simulator = Simulator::with(&["--script", home.path("script.toml").to_str().unwrap()]);
@@ -42,7 +42,7 @@ fn a_script_without_a_key_gets_no_simulated_answer() {
     let stderr = "error: there is no key for Anthropic: set ANTHROPIC_API_KEY\n  \
                   Or store one with: ikigai keys set anthropic\n";
     assert_eq!(home.piped(&["ask", "-m", "claude-haiku-4-5", "hi"], ""), none(stderr));
-    // Nothing was kept of it.
+    // Nothing was saved.
     assert_eq!(home.said(&["history", "list"]).stdout, "");
 }
 
@@ -54,7 +54,7 @@ fn the_simulator_answers_on_request_and_never_passes_for_a_model() {
         let stdout = "You said: “Why is the sky blue?” (5 words).\n".to_owned();
         assert_eq!(said, Said { code: Some(0), stdout, stderr: SIMULATED.to_owned() });
     }
-    // As it is kept: nobody's answer, and free.
+    // Saved as an answer of no real provider, without a cost.
     let shown: Value = serde_json::from_str(&home.said(&["history", "show", "last", "--json"]).stdout).unwrap();
     let answer = &shown["messages"][1];
     assert_eq!(answer["message"]["provider"], json!("simulator"), "{shown:#}");
@@ -62,7 +62,7 @@ fn the_simulator_answers_on_request_and_never_passes_for_a_model() {
     // Its sealed state goes to no provider.
     let said = home.piped(&["ask", "-c", "--dry-run", "-m", "claude-sonnet-4-5/low", "go on"], "");
     assert!(said.stdout.contains("go on") && !said.stdout.contains("signature"), "{}", said.stdout);
-    // But back to the simulator.
+    // It does go back to the simulator.
     let said = home.piped(&["ask", "-c", "--sim", "-m", "claude-sonnet-4-5/low", "What is 2+2?"], "");
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), SIMULATED));
 }
@@ -89,7 +89,7 @@ fn json_is_the_canonical_response_with_its_cost() {
     assert_eq!(value["content"], json!([{"type": "text", "text": "You said: “hi” (1 word)."}]));
     assert_eq!((&value["provider"], &value["cost"]), (&json!("anthropic"), &json!(0.000114)));
     assert_eq!(value.get("simulated"), None);
-    // What nobody paid has no cost.
+    // What cost nothing has no cost.
     let said = Home::new().piped(&["ask", "--sim", "--json"], "hi");
     let value: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!((&value["provider"], &value["simulated"]), (&json!("simulator"), &json!(true)));
@@ -124,14 +124,14 @@ fn a_search_is_asked_for_and_its_sources_come_with_the_answer() {
     assert_eq!(citation["source"], json!({"type": "url", "url": "https://www.ssb.no", "title": "SSB"}));
     assert_eq!(citation["cited_text"], "Oslo: 717 710");
     assert_eq!(value["content"][1]["sources"][0]["url"], "https://www.ssb.no");
-    // In a pipe it is the text as it is; drawn, it has marks and sources.
+    // In a pipe, the text is unchanged; when drawn, it has marks and sources.
     assert_eq!(ask(&home, &["--search", "Oslo?"]), answered("Oslo has 717 710 people.\n"));
     let drawn = "* web_search Oslo\nOslo has 717 710 people.[1]\n\n[1] SSB - https://www.ssb.no\n";
     for stream in ["--stream", "--no-stream"] {
         let said = home.piped(&["ask", "-m", "claude-sonnet-4-5", "--search", "--format", "markdown", stream], "Oslo?");
         assert_eq!(said.stdout, drawn, "{stream}");
     }
-    // The conversation remembers what the provider may run, and Markdown has the sources as footnotes.
+    // The conversation remembers which tools the provider may run, and Markdown shows the sources as footnotes.
     let again = home.piped(&["ask", "--continue", "--dry-run"], "And Bergen?");
     let body: Value = serde_json::from_str(&again.stdout).unwrap();
     assert_eq!(body["body"]["tools"][0]["name"], "web_search");
@@ -288,37 +288,37 @@ fn a_provider_that_asks_to_wait_is_asked_again_and_it_is_told() {
 #[test]
 fn every_exit_code_is_what_help_says() {
     let fault = |fault: &str| scripted(&format!("[[reply]]\ntimes = 0\nfault = \"{fault}\"\n"));
-    // 1: an error of the provider.
+    // 1: a provider error.
     let (_simulator, home) = fault("status=404");
     assert_eq!(ask(&home, &["hi"]).code, Some(1));
-    // 2: the command line makes no sense.
+    // 2: invalid command-line arguments.
     assert_eq!(ask(&home, &["--loud"]).code, Some(2));
     assert_eq!(ask(&home, &[]).code, Some(2));
     assert_eq!(ask(&home, &["-o", "tempereture", "1", "hi"]).code, Some(2));
-    // 3: no key, or one that is not accepted.
+    // 3: no key, or one that is rejected.
     assert_eq!(home.piped(&["ask", "-m", "gemini-2.5-pro", "hi"], "").code, Some(3));
     let (_simulator, home) = fault("status=401");
     assert_eq!(ask(&home, &["hi"]).code, Some(3));
-    // 4: no room.
+    // 4: no capacity.
     let (_simulator, home) = fault("status=429,retry_after_ms=1");
     assert_eq!(ask(&home, &["hi"]).code, Some(4));
     // 5: refused.
     let (_simulator, home) = scripted("[[reply]]\ntimes = 0\ntext = \"I\"\nfinish_reason = \"content_filter\"\n");
     assert_eq!(ask(&home, &["hi"]).code, Some(5));
-    // 6: cut off, and that is to be an error.
+    // 6: cut off, when that is to be an error.
     let (_simulator, home) = scripted("[[reply]]\ntimes = 0\ntext = \"Once\"\nfinish_reason = \"length\"\n");
     assert_eq!(ask(&home, &["--fail-on-length", "hi"]).code, Some(6));
     let said = ask(&home, &["hi"]);
     assert_eq!((said.code, said.stdout.as_str()), (Some(0), "Once\n"));
     assert!(said.stderr.contains("hit the length limit"), "{}", said.stderr);
-    // 7: no match for the schema, not even when told.
+    // 7: the answer does not match the schema, even after a correction.
     let (_simulator, home) = scripted("[[reply]]\ntimes = 0\ntext = \"[]\"\n");
     let home = home.file("schema.json", r#"{"type":"object","properties":{},"additionalProperties":false}"#);
     let file = home.path("schema.json");
     assert_eq!(ask(&home, &["--schema", file.to_str().unwrap(), "hi"]).code, Some(7));
 }
 
-/// A simulator whose answers drip, and the program asking it.
+/// Starts the program, which asks a simulator whose answers drip.
 fn dripping(home: &Home) -> std::process::Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ikigai"));
     command.env_clear().env("IKIGAI_HOME", home.path("")).envs(home.variables());
@@ -389,7 +389,7 @@ fn json_has_the_time_to_the_first_token_and_no_cost_that_nobody_knows() {
     let answer: Value = serde_json::from_str(&said.stdout).unwrap();
     assert!(answer["time_to_first_token_ms"].is_u64(), "{answer}");
     assert_eq!(answer.get("cost"), None);
-    // An answer that comes whole has no first token.
+    // An answer that arrives complete has no first token.
     let whole = Home::new().piped(&["ask", "--sim", "--json", "--no-stream"], "hi");
     let whole: Value = serde_json::from_str(&whole.stdout).unwrap();
     assert_eq!(whole.get("time_to_first_token_ms"), None);

@@ -29,7 +29,7 @@ fn answer(text: &str) -> Value {
 fn every_line_gets_its_answer_in_order() {
     let input = [
         json!({"id": 1, "body": answer("one")}).to_string(),
-        // The same as a text.
+        // The same as a string.
         json!({"id": "two", "body": answer("two").to_string()}).to_string(),
         String::new(),
         json!({"id": {"any": "thing"}, "body": answer("three"), "status": 200, "note": "ignored"}).to_string(),
@@ -57,7 +57,7 @@ fn a_bad_line_is_an_error_line_with_its_number_and_the_run_goes_on() {
     assert_eq!(found[3], (&none, &json!(4), &invalid));
     assert_eq!(answers[0]["error"]["message"], "line 1, column 19: expected value");
     assert_eq!(answers[2]["error"]["message"], "line 3, column 9: missing field `body`");
-    // A line that can be read, with a body that is no answer: the id is enough.
+    // A line that can be read but whose body is not an answer: the id is enough.
     assert_eq!((&answers[4]["id"], &answers[4]["line"]), (&json!(5), &Value::Null));
     assert!(answers[4]["error"]["message"].is_string());
     assert_eq!(answers[5]["ok"]["content"][0]["text"], "x");

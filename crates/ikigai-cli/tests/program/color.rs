@@ -1,4 +1,4 @@
-//! Colours only where they are wanted.
+//! Colours appear only where they are wanted.
 
 use crate::support::{ikigai, said};
 

@@ -52,7 +52,7 @@ fn the_answers_come_in_the_order_of_the_models() {
     let said = ask(&home, &["claude-haiku-4-5", "gpt-4o"], &["hi"]);
     let stdout = "## claude-haiku-4-5\n\none\ntwo\n\n## gpt-4o\n\ndrei\n".to_owned();
     assert_eq!(said, Said { code: Some(0), stdout, stderr: String::new() });
-    // The first one has the conversation, the other one a branch.
+    // The first answer is in the conversation, the other one in a branch.
     let list = home.said(&["history", "list", "--json"]).stdout;
     assert_eq!(list.matches("\"title\": \"hi\"").count(), 2, "{list}");
 }
@@ -75,7 +75,7 @@ fn json_is_an_array() {
         let fields = one.as_object_mut().unwrap();
         assert!(fields.remove("seconds").unwrap().as_f64().unwrap() >= 0.0);
     }
-    // What failed left no branch behind.
+    // The failed answer left no branch behind.
     let id = all[0].as_object_mut().unwrap().remove("conversation").unwrap();
     let list = home.said(&["history", "list"]).stdout;
     assert_eq!((list.lines().count(), list.contains(id.as_str().unwrap())), (2, true), "{list}");
@@ -105,7 +105,7 @@ fn an_answer_that_breaks_off_is_kept_as_far_as_it_came() {
     let shown: Value = serde_json::from_str(&shown).unwrap();
     let kept = &shown["messages"][1];
     assert_eq!((&kept["state"], &kept["message"]["model"]), (&json!("cut"), &json!("gpt-4.1")), "{kept:#}");
-    // Its cost is an estimate: the conversation has it, the answer does not.
+    // Its cost is an estimate, which the conversation shows and the answer does not.
     assert!(kept["cost"].is_number() && all[1].get("cost").is_none(), "{kept:#}");
 }
 
@@ -120,9 +120,9 @@ fn a_question_that_the_first_model_did_not_answer_is_not_sent_again() {
         ["first", "second"].map(|question| said.stdout.contains(question))
     };
     assert_eq!(sent(0), [false, true]);
-    // The other model did answer it.
+    // The other model answered it.
     assert_eq!(sent(1), [true, true]);
-    // Nor does a comparison send it: as with one question, eight tokens go out.
+    // Nor does a comparison send it: as with a single question, eight tokens are sent.
     let id = all[0]["conversation"].as_str().unwrap();
     let said = ask(&home, &["gpt-4o", "gpt-4o-mini"], &["--json", "--cid", id, "hi"]);
     let all: Vec<Value> = serde_json::from_str(&said.stdout).unwrap();

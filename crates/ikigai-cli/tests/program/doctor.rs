@@ -10,7 +10,7 @@ const KEY: &str = "sk-ant-api03-very-secret-key-7Qxz";
 
 const SAMPLE: &str = include_str!("samples/two-conversations.jsonl");
 
-/// What it says, without what differs from build to build.
+/// Returns its output, without what differs from build to build.
 fn plain(said: &Said) -> String {
     let lines = said.stdout.lines().map(|line| match line.split_once("ikigai 0.") {
         Some((before, _)) => format!("{before}ikigai VERSION\n"),
@@ -114,7 +114,7 @@ fn a_certificate_file_that_is_not_there_is_found() {
     assert!(said.stdout.contains("SSL_CERT_FILE=/nowhere.pem does not exist"), "{}", said.stdout);
 }
 
-/// What it found about the database: the state, the words, and the way out.
+/// Returns its findings about the database: the state, the message and the hint.
 fn database(home: &Home) -> (Option<i32>, Vec<[Value; 3]>) {
     let said = home.said(&["doctor", "--offline", "--json"]);
     let report: Value = serde_json::from_str(&said.stdout).unwrap();

@@ -26,7 +26,7 @@ fn a_command_without_its_subcommand_is_a_usage_error() {
     assert!(stderr.contains("Usage: ikigai wire"), "{stderr}");
 }
 
-/// Starts the program, reads a few bytes of its output, and goes away.
+/// Starts the program, reads a few bytes of its output, and closes the pipe.
 fn read_a_little(arguments: &[&str]) -> (Option<i32>, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_ikigai"))
         .args(arguments)
@@ -43,7 +43,7 @@ fn read_a_little(arguments: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn a_reader_that_goes_away_ends_the_program_quietly() {
-    // Output of more than a pipe holds, so that the program is still writing when the reader goes.
+    // More output than a pipe holds, so that the program is still writing when the reader disappears.
     assert_eq!(read_a_little(&["models", "list"]), (Some(141), String::new()));
 }
 

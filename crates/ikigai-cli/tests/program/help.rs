@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use crate::support::{ikigai, printed, said};
 
-/// Every command, as it is typed.
+/// Every command, as typed.
 const COMMANDS: [&[&str]; 36] = [
     &[],
     &["chat"],
@@ -97,7 +97,7 @@ fn completions_for_every_shell_know_the_commands() {
             assert!(script.contains(word), "{shell} does not know {word}");
         }
     }
-    // These ask the program.
+    // These shells ask the program.
     for shell in ["bash", "zsh", "fish"] {
         let script = printed(&["completions", shell]);
         assert!(script.replace('"', "").contains(&format!("IKIGAI_COMPLETE={shell}")), "{script}");
@@ -113,7 +113,7 @@ fn completions_for_every_shell_know_the_commands() {
     }
 }
 
-/// What the program offers a shell for the last of these words.
+/// Returns the program's completions in a shell for the last of these words.
 fn offered(home: &crate::support::Home, shell: &str, words: &[&str]) -> String {
     let arguments = [&["--"], words].concat();
     let mut command = home.command(&arguments);
@@ -131,7 +131,7 @@ fn models_conversations_roles_and_providers_are_completed() {
     let settings =
         "[aliases]\nclaudine = \"haiku\"\n[roles.reviewer]\nprompt = \"x\"\n[templates.translate]\ntext = \"y\"\n";
     let home = crate::support::Home::new().file("config.toml", settings);
-    // Nothing is kept yet, and a database is not made for this.
+    // Nothing is saved yet, and completion does not create a database.
     assert_eq!(offered(&home, "bash", &["ikigai", "--resume", ""]), "");
     assert!(!home.path("ikigai.db").exists());
     assert_eq!(home.piped(&["ask", "--sim", "Why?"], "").code, Some(0));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, Said};
 
-/// A conversation and a fork of it whose answer was cut off.
+/// A conversation, and a fork of it whose answer was cut off.
 const SAMPLE: &str = include_str!("samples/two-conversations.jsonl");
 const FIRST: &str = "01900000-0000-7000-8000-0000000000a1";
 const FORK: &str = "01900000-0000-7000-8000-0000000000a2";
@@ -17,7 +17,7 @@ fn said(code: i32, stdout: &str, stderr: &str) -> Said {
     Said { code: Some(code), stdout: stdout.to_owned(), stderr: stderr.to_owned() }
 }
 
-/// A home with two conversations in it.
+/// Returns a home with two conversations in it.
 fn filled() -> Home {
     let home = Home::new().file("sample.jsonl", SAMPLE).variable("TZ", "UTC").variable("LANG", "C.UTF-8");
     let file = home.path("sample.jsonl");
@@ -26,7 +26,7 @@ fn filled() -> Home {
     home
 }
 
-/// What it prints when all is well.
+/// Returns the output of a command that succeeds.
 fn printed(home: &Home, arguments: &[&str]) -> String {
     let said = home.said(arguments);
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{arguments:?}");
@@ -37,7 +37,7 @@ fn json(home: &Home, arguments: &[&str]) -> Value {
     serde_json::from_str(&printed(home, arguments)).unwrap()
 }
 
-/// The lines of an export, but for the header: that one says when.
+/// Returns the lines of an export without the header, which contains the time.
 fn lines(export: &str) -> Vec<Value> {
     export.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -71,7 +71,7 @@ fn a_message_that_cannot_be_read_is_named_and_the_others_are_exported() {
     let whole = lines(&printed(&home, &["history", "export", "--all"]));
     let file = home.path("ikigai.db");
     let mut bytes = std::fs::read(&file).unwrap();
-    // The text of the first question begins with a quote; without it the message is no JSON any more.
+    // The text of the first question begins with a quote; without it, the message is no longer JSON.
     let body = b"\"text\":\"Why is the sky blue?";
     let place = bytes.windows(body.len()).position(|window| window == body).unwrap();
     bytes[place + 7] = b' ';
@@ -330,7 +330,7 @@ fn a_line_that_cannot_be_read_is_named() {
 #[test]
 fn what_is_deleted_is_gone_and_its_fork_stays_whole() {
     let home = filled();
-    // Nobody can be asked in a pipe.
+    // In a pipe there is nobody to ask.
     let Said { code, stderr, .. } = home.piped(&["history", "delete", "a1"], "y\n");
     assert_eq!((code, stderr.contains("Add --yes")), (Some(2), true), "{stderr}");
     assert_eq!(home.said(&["history", "delete", "--all"]).code, Some(2));

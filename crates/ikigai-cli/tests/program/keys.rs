@@ -23,7 +23,7 @@ fn a_key_is_stored_listed_and_removed() {
             "To try it: ikigai keys check anthropic\n"
         )
     );
-    // An alias means the same provider.
+    // An alias refers to the same provider.
     assert_eq!(home.piped(&["keys", "set", "gemini"], "short").code, Some(0));
     assert_eq!(home.text("credentials.toml"), format!("anthropic = \"{KEY}\"\ngoogle = \"short\"\n"));
     assert_eq!(
@@ -79,7 +79,7 @@ fn every_place_that_a_key_is_from_is_told_and_no_key_is_shown() {
     assert_eq!(json[2], json!({"provider": "openai", "key": "…7Qxz", "from": "OPENAI_API_KEY"}));
     let all = home.said(&["keys", "list", "--all"]).stdout;
     assert!(all.contains("(set MISTRAL_API_KEY)") && !all.contains("very-secret"), "{all}");
-    // What goes before the file is told, when something is stored or removed.
+    // Sources that take precedence over the file are reported when a key is stored or removed.
     let set = home.piped(&["keys", "set", "openai"], "sk-other-key-0123456789");
     assert_eq!(set.stderr, "warning: OPENAI_API_KEY takes precedence: it holds another key, …7Qxz\n");
     let removed = home.said(&["keys", "remove", "openai"]);
@@ -129,7 +129,7 @@ fn what_is_no_key_and_who_is_no_provider_is_refused() {
         stderr,
         "error: unknown provider `antropic`\n  Did you mean `anthropic`?\n\nFor more information, try --help.\n"
     );
-    // A key on the command line is refused by the parser, before it is used for anything.
+    // A key on the command line is rejected by the parser before it is used for anything.
     assert_eq!(home.said(&["keys", "set", "openai", KEY]).code, Some(2));
     let none = home.said(&["keys", "list"]);
     assert_eq!((none.code, none.stdout.as_str()), (Some(0), ""));
@@ -185,7 +185,7 @@ fn keys_are_tried_with_one_cheap_request() {
         (&json!(true), &json!(false), &json!("auth"))
     );
 
-    // Nobody listens there: no question of the key.
+    // Nothing listens there, so this says nothing about the key.
     let home = home.variable("GEMINI_API_KEY", KEY);
     let unreachable = home.said(&["keys", "check", "google"]);
     assert_eq!(unreachable.code, Some(1));

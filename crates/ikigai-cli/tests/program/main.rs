@@ -1,4 +1,4 @@
-//! The program as a person or a script meets it.
+//! Tests of the program as people and scripts use it.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may panic as tests may")]
 

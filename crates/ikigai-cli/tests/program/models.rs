@@ -79,14 +79,14 @@ fn the_four_levels_of_each_kind_of_model() {
         ("gemini-2.5-flash-lite", json!([512, 8533, 16554, 24576])),
         ("gemini-3-pro", json!(["LOW", "LOW", "HIGH", "HIGH"])),
         ("o3-mini", json!(["medium", "low", "medium", "high"])),
-        // Unknown to the catalogue: its family answers.
+        // Unknown to the catalogue: the rules of its family apply.
         ("claude-of-tomorrow", json!([1024, 22016, 43008, 64000])),
-        // Served by many, made by none of them.
+        // Served by many providers, none of which made it.
         ("gpt-oss-120b", json!(["low", "low", "medium", "high"])),
         ("gpt-4o", json!([null, null, null, null])),
     ] {
         let levels = json!({"none": expected[0], "low": expected[1], "med": expected[2], "high": expected[3]});
-        // As text: one object in one line, in this order.
+        // Compared as text: one object on one line, in this order.
         assert_eq!(printed(&["models", "thinking", model, "--json"]), format!("{levels}\n"), "{model}");
     }
 }
@@ -100,7 +100,7 @@ fn levels_for_people() {
     med    43,008 tokens
     high   55,808 tokens
     ");
-    // Nobody knows it: what its family is sent, as the chat says when it switches to it.
+    // Unknown: shows what its family is sent, like the chat when it switches to the model.
     assert_snapshot!(printed(&["models", "thinking", "claude-foo-9"]), @r"
     LEVEL    SENT
     none      low

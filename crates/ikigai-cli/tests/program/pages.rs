@@ -1,4 +1,4 @@
-//! The pages tell the truth: every `console` block in them is run, and prints what it shows.
+//! Checks the documentation: every `console` block in it is run, and must print what it shows.
 
 use std::path::Path;
 use std::process::Command;
@@ -26,7 +26,7 @@ struct Example {
     shown: String,
 }
 
-/// The commands in the `console` blocks of a page: `$ ` begins one, `> ` continues it, the rest is what it prints.
+/// Returns the commands in the `console` blocks of a page: `$ ` begins one, `> ` continues it, the rest is its output.
 fn examples(page: &str) -> Vec<Example> {
     let mut examples: Vec<Example> = Vec::new();
     let mut inside = false;
@@ -48,10 +48,10 @@ fn examples(page: &str) -> Vec<Example> {
     examples
 }
 
-/// What a shell shows for a command, with standard error in its place.
+/// Returns what a shell shows for a command, including standard error.
 fn run(command: &str) -> String {
     let folder = Path::new(env!("CARGO_BIN_EXE_ikigai")).parent().unwrap();
-    // `cargo run --` is how the README starts the program from a checkout; here it is built already.
+    // The README starts the program from a checkout with `cargo run --`; here it is already built.
     let command = command.replace("cargo run -- ", "ikigai ");
     let output = Command::new("sh")
         .args(["-c", &format!("{{ {command}\n}} 2>&1")])

@@ -1,4 +1,4 @@
-//! `ikigai sim --record` and `--replay`: exchanges with a provider, kept and given again.
+//! `ikigai sim --record` and `--replay`: exchanges with a provider, recorded and replayed.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use crate::support::{Simulator, ikigai, said};
 
 const KEY: &str = "sk-proj-0123456789abcdefghijklmnop";
 
-/// What a server sends back, up to its end: head and body as they are on the wire.
+/// Returns a server's complete answer: head and body as sent.
 fn ask(simulator: &Simulator, path: &str, key: &str, body: &Value) -> (String, Vec<u8>) {
     let body = body.to_string();
     let mut stream = TcpStream::connect(simulator.url().trim_start_matches("http://")).unwrap();
@@ -30,7 +30,7 @@ fn ask(simulator: &Simulator, path: &str, key: &str, body: &Value) -> (String, V
     (head, raw.get(end + 4..).unwrap_or_default().to_vec())
 }
 
-/// A request in each dialect, streamed and whole.
+/// Returns a request in each dialect, streamed and not.
 fn requests(text: &str) -> Vec<(&'static str, Value)> {
     let message = json!([{"role": "user", "content": text}]);
     let contents = json!([{"role": "user", "parts": [{"text": text}]}]);
@@ -79,7 +79,7 @@ fn every_dialect_is_replayed_byte_for_byte_with_its_framing() {
     for (number, (path, body)) in requests("count to 30").iter().enumerate() {
         let (head, bytes) = ask(&replayer, path, "another-key", body);
         assert!(head.starts_with("HTTP/1.1 200"), "{path}: {head}");
-        // Every chunk with its length: the framing is part of what is compared.
+        // Every chunk with its length: the framing is compared, too.
         assert_eq!(String::from_utf8_lossy(&bytes), String::from_utf8_lossy(&direct[number].1), "{path}");
         let content_type = |head: &str| head.lines().find(|line| line.starts_with("content-type")).unwrap().to_owned();
         assert_eq!(content_type(&head), content_type(&recorded[number].0));
@@ -130,7 +130,7 @@ fn repeated_requests_are_answered_in_order_and_misses_name_the_nearest() {
     );
 }
 
-/// A provider that answers every connection with these bytes, then closes it.
+/// Starts a provider that answers every connection with these bytes, then closes it.
 fn provider(answer: Vec<u8>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -199,7 +199,7 @@ fn a_compressed_answer_is_recorded_plain() {
     assert!(String::from_utf8_lossy(&body).contains("{\"text\":\"hello\"}"), "{body:?}");
 }
 
-/// Packs bytes with the system's gzip.
+/// Compresses bytes with the system's gzip.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut command = std::process::Command::new("gzip");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

@@ -1,4 +1,4 @@
-//! Roles, templates, options of models, short schemas, ceilings: what `ask` makes of the settings.
+//! Roles, templates, model options, short schemas, cost limits: how `ask` applies the settings.
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ fn house(script: &str) -> (Simulator, Home) {
     (simulator, home)
 }
 
-/// The body of the request that would be sent.
+/// Returns the body of the request that would be sent.
 fn body(home: &Home, arguments: &[&str], input: &str) -> Value {
     let said = home.piped(&[&["ask", "--dry-run"], arguments].concat(), input);
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{arguments:?}");
@@ -56,12 +56,12 @@ fn a_role_brings_its_prompt_its_model_and_its_level() {
     let role = body(&home, &["--role", "reviewer", "hi"], "");
     assert_eq!((&role["model"], &role["max_output_tokens"]), (&json!("gpt-4o"), &json!(77)), "{role:#}");
     assert!(role.to_string().contains("You review code."), "{role:#}");
-    // What is asked for goes before.
+    // Explicit options take precedence.
     let asked =
         body(&home, &["--role", "reviewer", "-m", "haiku", "-s", "Other.", "-o", "temperature", "0.1", "hi"], "");
     assert_eq!((&asked["model"], &asked["temperature"]), (&json!("claude-haiku-4-5"), &json!(0.1)));
     assert!(!asked.to_string().contains("You review code.") && asked.to_string().contains("Other."), "{asked:#}");
-    // The level is kept, and what it rules out is told.
+    // The level is kept, and what it rules out is reported.
     let said = home.piped(&["ask", "--dry-run", "--role", "thinker", "hi"], "");
     let loss = "dropped: temperature (this model does not accept it while it thinks)\n";
     assert_eq!((said.stdout.contains("\"type\": \"enabled\""), said.stderr.as_str()), (true, loss), "{}", said.stdout);
@@ -110,32 +110,32 @@ fn what_is_asked_may_not_cost_more_than_allowed() {
     let (_simulator, home) = house(&wordy());
     let ask = |more: &[&str]| home.piped(&[&["ask", "--max-cost"], more].concat(), "");
     assert_eq!(ask(&["0.01", "hi"]).stdout, "Empty.\n");
-    // Too dear before it is sent: nothing is kept.
+    // Too expensive before it is sent: nothing is saved.
     let before = home.said(&["history", "list"]).stdout;
     let said = ask(&["0.000001", "a question of some twenty tokens, which is dearer than that"]);
     let stderr = "error: sending this would bring the cost to at least $0.000014; --max-cost is $0.000001\n  \
                   Raise --max-cost, or use a cheaper model.\n";
     assert_eq!(said, Said { code: Some(1), stdout: String::new(), stderr: stderr.to_owned() });
     assert_eq!(home.said(&["history", "list"]).stdout, before);
-    // A price that nobody knows.
+    // An unknown price.
     let said = ask(&["1", "-m", "openai:gpt-99!", "hi"]);
     assert!(
         said.stderr.starts_with("error: the price of gpt-99 is unknown, so --max-cost cannot be checked\n"),
         "{said:?}"
     );
     assert_eq!(said.code, Some(1));
-    // Of several models the costs add up.
+    // With several models, the costs add up.
     let said =
         ask(&["0.00004", "-m", "haiku", "-m", "gpt-4o", "a question of some twenty tokens, which is dearer than that"]);
     assert!(said.stderr.starts_with("error: sending this would bring the cost to at least $0.000049"), "{said:?}");
-    // Nonsense is told by the parser.
+    // An invalid value is reported by the parser.
     assert_eq!(ask(&["much", "hi"]).code, Some(2));
     for form in ["--stream", "--no-stream"] {
         let (_simulator, home) = house(&wordy());
         let said = home.piped(&["ask", "--max-cost", "0.02", form, "--tools", "look"], "");
         assert_eq!((said.code, said.stdout.contains("Empty.")), (Some(1), false), "{said:?}");
         assert!(said.stderr.contains("the conversation has cost $0.02"), "{}", said.stderr);
-        // With more it goes on.
+        // With a higher limit it continues.
         let (_simulator, home) = house(&wordy());
         let said = home.piped(&["ask", "--max-cost", "0.2", form, "--tools", "look"], "");
         assert_eq!((said.code, said.stdout.contains("Empty.")), (Some(0), true), "{said:?}");
@@ -151,7 +151,7 @@ fn a_trusted_folder_is_followed_and_another_one_is_told() {
     let said = home.piped(&["ask", "--dry-run", "hi"], "");
     assert_eq!(said.stderr, "AGENTS.md is not used: this folder is not trusted. Run `ikigai trust` to use it.\n");
     assert!(!said.stdout.contains("tabs"), "{}", said.stdout);
-    // What is broken in it does not matter as long as it is not trusted.
+    // Errors in it do not matter as long as the folder is not trusted.
     std::fs::write(work.join(".ikigai.toml"), "model = ").unwrap();
     let said = home.piped(&["ask", "--dry-run", "hi"], "");
     let note = "AGENTS.md and .ikigai.toml are not used: this folder is not trusted. Run `ikigai trust` to use them.\n";
@@ -165,7 +165,7 @@ fn a_trusted_folder_is_followed_and_another_one_is_told() {
     std::fs::write(work.join(".ikigai.toml"), "model = \"o3\"").unwrap();
     let said = home.piped(&["ask", "--dry-run", "hi"], "");
     assert_eq!(said.stderr, "The .ikigai.toml here has changed and is not used. Run `ikigai trust` to use it.\n");
-    // Who said no is not told again.
+    // After a refusal, nothing is reported again.
     assert_eq!(home.said(&["trust", "--remove"]).code, Some(0));
     assert_eq!(body(&home, &["hi"], "")["model"], json!("claude-haiku-4-5"));
 }

@@ -1,4 +1,4 @@
-//! What must not leak, and what must not be believed.
+//! What must not leak, and what must not be trusted.
 
 use std::io::{Read as _, Write as _};
 
@@ -8,7 +8,7 @@ use crate::support::{Home, Said, Simulator};
 
 const KEY: &str = "sk-test-0123456789";
 
-/// A home whose provider is a simulator with this script.
+/// Returns a home whose provider is a simulator with this script.
 fn scripted(script: &str) -> (Simulator, Home) {
     let home = Home::new().file("script.toml", script);
     let simulator = Simulator::with(&["--script", home.path("script.toml").to_str().unwrap()]);
@@ -50,7 +50,7 @@ fn secrets_are_out_of_the_reach_of_tools() {
     assert!(stdout.contains("belongs to ikigai itself") && !stdout.contains("hidden-secret"), "{stdout}");
 }
 
-/// An error with everything in it that a terminal would obey.
+/// Everything in an error that a terminal would obey.
 const OBEYED: &str = "\u{1b}]0;title\u{7}\u{1b}]52;c;aGk=\u{7}\u{1b}[2J";
 
 #[test]
@@ -107,7 +107,7 @@ fn what_is_shown_holds_no_password_and_no_key() {
     }
 }
 
-/// A server that answers everything with 200 and the head of the request, which is no JSON.
+/// Starts a server that answers every request with status 200 and the request's head, which is not JSON.
 fn echoing() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -154,7 +154,7 @@ fn a_server_that_repeats_the_key_does_not_make_it_seen() {
             let said = home.piped(arguments, "");
             let shown = format!("{said:?}");
             assert!(!shown.contains(KEY), "{model} {arguments:?}: {shown}");
-            // The head is quoted, so that there was something to hide.
+            // The head is quoted, so there was something to hide.
             assert!(shown.contains("[key]") || shown.contains("user-agent"), "{model} {arguments:?}: {shown}");
             assert_ne!(said.code, Some(0), "{model} {arguments:?}: {shown}");
         }
@@ -189,7 +189,7 @@ fn a_folder_from_a_stranger_redirects_nothing() {
     for model in models {
         assert_ne!(asked(model).code, Some(0), "{model}");
     }
-    // Not even a key of its own counts before the folder is trusted.
+    // Not even the folder's own key is used before the folder is trusted.
     let said = asked("groq:llama-3.3-70b-versatile");
     assert_eq!(said.code, Some(3));
     assert!(said.stderr.contains("run `ikigai trust` to use it"), "{}", said.stderr);
@@ -199,7 +199,7 @@ fn a_folder_from_a_stranger_redirects_nothing() {
     }
     let connected = listener.accept();
     assert!(connected.is_err(), "somebody came: {connected:?}");
-    // And no more once it is not.
+    // Nor once it is no longer trusted.
     home.said(&["trust", "--remove"]);
     assert_eq!(asked("groq:llama-3.3-70b-versatile").code, Some(3));
 }

@@ -1,4 +1,4 @@
-//! `ikigai serve`: the gateway as a person or a script starts it.
+//! `ikigai serve`: the gateway as started by a person or a script.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -42,7 +42,7 @@ impl Running {
         Running { child, address, log, _stdout: stdout }
     }
 
-    /// The status of an answer to a question for this model.
+    /// Asks this model a question, and returns the status and the answer.
     fn ask(&self, model: &str, key: &str) -> (u16, String) {
         let body = format!(r#"{{"model": "{model}", "messages": [{{"role": "user", "content": "What is 6*7?"}}]}}"#);
         let mut stream = TcpStream::connect(&self.address).unwrap();
@@ -66,7 +66,7 @@ impl Running {
         }
     }
 
-    /// Ends it as a supervisor does; what it had to say.
+    /// Stops it like a supervisor, and returns its log.
     fn stop(mut self) -> String {
         assert!(Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap().success());
         let status = self.child.wait().unwrap();
@@ -99,7 +99,7 @@ fn the_first_start_makes_a_key_and_shows_it_once() {
     assert_eq!(first.ask("sim", "another-key-that-is-not-known").0, 401);
     let said = first.stop();
     assert!(said.contains("\"asked\":\"sim\"") && said.contains("\"outcome\":\"complete\""), "{said}");
-    // Only its fingerprint is kept, for its owner alone.
+    // Only its fingerprint is stored, in a file that only its owner can access.
     let kept = home.path("gateway_keys.toml");
     assert!(!text(&kept).contains(&key));
     #[cfg(unix)]

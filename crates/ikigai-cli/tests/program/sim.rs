@@ -1,4 +1,4 @@
-//! `ikigai sim`: the simulator as a person or a script starts it.
+//! `ikigai sim`: the simulator as started by a person or a script.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use pretty_assertions::assert_eq;
 
 use crate::support::{ikigai, said};
 
-/// A running simulator and its address.
+/// Starts a simulator, and returns it with its URL.
 fn start(arguments: &[&str]) -> (Child, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_ikigai"))
         .args(["sim", "--port", "0"])

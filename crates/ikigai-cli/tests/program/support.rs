@@ -1,4 +1,4 @@
-//! The program, run in a clean house.
+//! Runs the program in a clean environment.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 
 use assert_cmd::Command;
 
-/// What the program said.
+/// The program's output and exit code.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Said {
     pub(crate) code: Option<i32>,
@@ -14,7 +14,7 @@ pub(crate) struct Said {
     pub(crate) stderr: String,
 }
 
-/// The program without any settings of the person who runs the tests.
+/// Returns a command for the program, without any settings of the person who runs the tests.
 pub(crate) fn ikigai(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ikigai"));
     command.env_clear().args(arguments);
@@ -33,14 +33,14 @@ pub(crate) fn said(command: &mut Command) -> Said {
     }
 }
 
-/// What it prints when all is well.
+/// Returns the output of a command that succeeds.
 pub(crate) fn printed(arguments: &[&str]) -> String {
     let said = said(&mut ikigai(arguments));
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{arguments:?}");
     said.stdout
 }
 
-/// What it says to an input.
+/// Runs it with an input.
 pub(crate) fn piped(arguments: &[&str], input: &str) -> Said {
     said(ikigai(arguments).write_stdin(input))
 }
@@ -56,19 +56,19 @@ impl Home {
         Home { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
     }
 
-    /// With a file.
+    /// Adds a file.
     pub(crate) fn file(self, name: &str, text: &str) -> Self {
         std::fs::write(self.path(name), text).unwrap();
         self
     }
 
-    /// With a variable.
+    /// Adds a variable.
     pub(crate) fn variable(mut self, name: &str, value: impl Into<String>) -> Self {
         self.variables.push((name.to_owned(), value.into()));
         self
     }
 
-    /// The variables, for a program that is started by hand.
+    /// Returns the variables, for a program that is started separately.
     pub(crate) fn variables(&self) -> Vec<(String, String)> {
         self.variables.clone()
     }
@@ -81,7 +81,7 @@ impl Home {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The program in this home; its working folder is empty.
+    /// Returns a command for the program in this home; its working folder is empty.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let work = self.path("work");
         std::fs::create_dir_all(&work).unwrap();
@@ -93,12 +93,12 @@ impl Home {
         command
     }
 
-    /// What the program says; the home is called HOME in it.
+    /// Runs the program; in its output, the home is called HOME.
     pub(crate) fn said(&self, arguments: &[&str]) -> Said {
         self.plain(said(&mut self.command(arguments)))
     }
 
-    /// What the program says to an input.
+    /// Runs the program with an input.
     pub(crate) fn piped(&self, arguments: &[&str], input: &str) -> Said {
         self.plain(said(self.command(arguments).write_stdin(input)))
     }
@@ -109,19 +109,19 @@ impl Home {
     }
 }
 
-/// A running simulator, which ends with this.
+/// A running simulator, which is stopped when this is dropped.
 pub(crate) struct Simulator {
     child: Child,
     url: String,
 }
 
 impl Simulator {
-    /// One that accepts this key and no other.
+    /// Starts one that accepts only this key.
     pub(crate) fn start(key: &str) -> Self {
         Simulator::with(&["--key", key])
     }
 
-    /// One with these arguments.
+    /// Starts one with these arguments.
     pub(crate) fn with(arguments: &[&str]) -> Self {
         let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_ikigai"))
             .args(["sim", "--port", "0"])

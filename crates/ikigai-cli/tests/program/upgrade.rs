@@ -1,4 +1,4 @@
-//! What version 0.1.0 wrote: its database and its export still open, go on, and hand their sealed state back.
+//! What version 0.1.0 wrote: its database and export can still be opened and continued, and return their sealed state.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -9,15 +9,15 @@ use serde_json::Value;
 
 use crate::support::{Home, Simulator};
 
-/// A conversation of version 0.1.0, and the sealed state that it holds, in order.
+/// A conversation from version 0.1.0, and the sealed state that it contains, in order.
 struct Kept {
     id: &'static str,
     model: &'static str,
-    /// Pieces of state that must be in the next request, byte for byte.
+    /// State that must be in the next request, byte for byte.
     state: &'static [&'static str],
 }
 
-/// The simulator issued these; a strict simulator takes no others back.
+/// Issued by the simulator; a strict simulator accepts no others.
 const KEPT: [Kept; 3] = [
     Kept {
         id: "ed6bb4bf",
@@ -35,14 +35,14 @@ const KEPT: [Kept; 3] = [
     },
 ];
 
-/// What opens the controls of the simulator.
+/// The token for the simulator's controls.
 const TOKEN: &str = "the-token-of-this-test";
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/version-0.1.0").join(name)
 }
 
-/// A home whose providers are all the simulator.
+/// Returns a home in which the simulator is every provider.
 fn home(simulator: &Simulator) -> Home {
     let url = simulator.url();
     Home::new()
@@ -55,7 +55,7 @@ fn home(simulator: &Simulator) -> Home {
         .variable("GEMINI_BASE_URL", format!("{url}/v1beta"))
 }
 
-/// The body of the last request that the simulator received.
+/// Returns the body of the last request that the simulator received.
 fn last_request(simulator: &Simulator) -> String {
     let url = simulator.url();
     let mut stream = TcpStream::connect(url.trim_start_matches("http://")).unwrap();
@@ -72,7 +72,7 @@ fn last_request(simulator: &Simulator) -> String {
     last.get("body").unwrap().to_string()
 }
 
-/// Goes on with every conversation, and looks at what the provider gets.
+/// Continues every conversation, and checks what the provider receives.
 fn goes_on(home: &Home, simulator: &Simulator) {
     for kept in KEPT {
         let said = home.said(&["ask", "-m", kept.model, "--cid", kept.id, "And what is 3+4?"]);

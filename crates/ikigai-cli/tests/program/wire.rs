@@ -32,14 +32,14 @@ const CHAT_STREAM: &str = "data: {\"id\":\"c1\",\"object\":\"chat.completion.chu
     \"choices\":[{\"index\":0,\"delta\":{\"content\":\"lo\"},\"finish_reason\":\"stop\"}]}\n\n\
     data: [DONE]\n\n";
 
-/// The words of a command line, split at spaces.
+/// Runs a command line, split at spaces.
 fn wire(line: &str, input: &str) -> Said {
     let mut arguments = vec!["wire"];
     arguments.extend(line.split(' '));
     piped(&arguments, input)
 }
 
-/// The JSON that a command prints when all is well.
+/// Returns the JSON that a successful command prints.
 fn json_of(line: &str, input: &str) -> Value {
     let Said { code, stdout, stderr } = wire(line, input);
     assert_eq!((code, stderr.as_str()), (Some(0), ""), "{line}");
@@ -239,7 +239,7 @@ fn a_stream_is_translated_while_it_arrives() {
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    // Cut inside the second event: the first must come through before the rest is there.
+    // Cut in the second event: the first must be written before the rest arrives.
     let (first, rest) = CHAT_STREAM.split_at(CHAT_STREAM.find("\n\n").unwrap() + 9);
     stdin.write_all(first.as_bytes()).unwrap();
     let mut seen = String::new();
@@ -428,7 +428,7 @@ fn the_schema_is_one_document_that_names_no_host() {
         assert!(schema["$defs"][name]["properties"].is_object() || schema["$defs"][name]["oneOf"].is_array(), "{name}");
     }
     jsonschema::meta::validate(&schema).unwrap();
-    // What we print fits what we say.
+    // Our output matches our schema.
     let canonical = wire("decode --dialect openai-chat --kind request", CHAT_REQUEST).stdout;
     let mut document = schema;
     document["anyOf"] = json!([{"$ref": "#/$defs/Request"}]);

@@ -1,4 +1,4 @@
-//! What is asked before a tool runs: nothing is agreed to unseen, by accident, or by somebody else.
+//! Questions before a tool runs: nothing can be approved unseen, by accident, or by anyone but the user.
 
 use std::fmt::Write as _;
 
@@ -55,7 +55,7 @@ fn boxes(columns: u16) {
     terminal.answer("n");
     terminal.wait("first text after");
     assert!(!house.work("HIDDEN").exists());
-    // A long one cannot be allowed before its end was shown.
+    // A long one cannot be allowed before its end has been shown.
     terminal.clear();
     terminal.line("a long command, please");
     terminal.wait("[n] no");
@@ -68,7 +68,7 @@ fn boxes(columns: u16) {
     terminal.answer("y");
     terminal.wait("first text after");
     assert!(house.work("END").exists());
-    // And so a change.
+    // The same goes for a change.
     terminal.clear();
     terminal.line("a long diff, please");
     terminal.wait("lines 1 to 23 of 81");
@@ -101,7 +101,7 @@ fn typing_ahead_allows_nothing() {
     let terminal = house.open(80, 30, "-m claude-sonnet-4-5");
     terminal.line("typing");
     terminal.wait("two");
-    // Typed while the text streams, and on into the question.
+    // Typed while the text streams, and continued into the question.
     for letter in "yard y a y a y a y a".chars() {
         terminal.text(&letter.to_string());
         std::thread::sleep(std::time::Duration::from_millis(150));
@@ -109,7 +109,7 @@ fn typing_ahead_allows_nothing() {
     terminal.wait("Your line first");
     terminal.wait("› yard y a y a y a y a");
     assert!(!house.work("AHEAD").exists());
-    // After a quiet moment, and on purpose.
+    // On purpose, after a quiet moment.
     std::thread::sleep(std::time::Duration::from_secs(1));
     terminal.key("Tab");
     terminal.answer("y");
@@ -124,12 +124,12 @@ fn a_call_that_would_fail_is_refused_and_never_run_unasked() {
     terminal.line("unseen");
     terminal.wait("│ + one");
     terminal.answer("y");
-    // The second call was never shown with the first one's result; it is asked for as what it now is.
+    // The second call was never shown with the first one's result; the question shows what it would do now.
     terminal.wait("- one");
     terminal.answer("n");
     terminal.settled("first text after");
     assert_eq!(std::fs::read_to_string(house.work("new.txt")).unwrap(), "one");
-    // The other way round: an edit of a file that is not there.
+    // The other way round: an edit of a file that does not exist.
     std::fs::remove_file(house.work("new.txt")).unwrap();
     terminal.clear();
     terminal.line("use edit_file path=\"new.txt\" old_text=\"one\" new_text=\"two\"");
@@ -149,7 +149,7 @@ fn an_always_holds_for_its_prefix_in_its_folder_and_does_not_travel() {
     terminal.settled("first text after");
     terminal.press("C-d");
     terminal.wait("ended with 0");
-    // In another conversation, without a question; but nothing more.
+    // In another conversation, without asking; but nothing more.
     let terminal = house.open(100, 40, "-m claude-sonnet-4-5");
     terminal.line("use shell command=\"cat b.txt\"");
     terminal.wait("text of b");
@@ -160,7 +160,7 @@ fn an_always_holds_for_its_prefix_in_its_folder_and_does_not_travel() {
     terminal.settled("first text after");
     terminal.press("C-d");
     terminal.wait("ended with 0");
-    // What a conversation from elsewhere says is no approval.
+    // An imported conversation cannot approve anything.
     let imported = r#"{"type":"ikigai","version":1,"exported":"2026-11-15T10:38:00Z"}
 {"type":"conversation","id":"019a8b5e-7c3f-7e21-9d4b-0f6c2a1b3d58","created":"2036-11-15T10:38:00Z","updated":"2036-11-15T10:38:00Z","model":{},"metadata":{"permissions":{"shell":"always"}},"messages":1}
 {"type":"message","id":"019a8b5e-7c3f-7e21-9d4b-0f6c2a1b3d59","created":"2036-11-15T10:38:00Z","updated":"2036-11-15T10:38:00Z","message":{"role":"user","content":"Hello"}}
@@ -188,7 +188,7 @@ fn a_terminal_that_only_prints_works_line_by_line() {
     terminal.wait("[claude-sonnet-4-5] >");
     line("use shell command=\"touch made\"");
     terminal.wait("[y] yes, once");
-    // The question is there in full, and nothing staircases.
+    // The question is shown in full, and its lines begin at the left edge.
     let screen = terminal.screen();
     assert!(screen.contains("\n| touch made") || screen.contains("\n│ touch made"), "{screen}");
     assert!(!house.work("made").exists());

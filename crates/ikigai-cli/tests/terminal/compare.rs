@@ -55,7 +55,7 @@ fn compare(columns: u16) {
     terminal.line("Why is the sky blue?");
     terminal.settled("Rayleigh");
     terminal.clear();
-    // One of them fails, and the others go on.
+    // One of them fails, and the others continue.
     terminal.line("/retry haiku gpt-4o gpt-4o-mini");
     terminal.wait("Enter chooses");
     shot("three", terminal.screen());
@@ -71,13 +71,13 @@ fn compare(columns: u16) {
     terminal.key("Enter");
     terminal.settled("Continuing with gpt-4o.");
     assert!(terminal.screen().lines().rev().nth(1).unwrap().starts_with("gpt-4o"), "{}", terminal.screen());
-    // What was said before and the chosen answer are what is gone on with.
+    // The conversation continues with what came before and the chosen answer.
     terminal.clear();
     terminal.line("/history");
     let screen = terminal.settled("red least");
     assert!(screen.contains("2. gpt-4o\n  Short light") && !screen.contains("Rayleigh"), "{screen}");
     terminal.clear();
-    // Each answer that came is a branch: the first one, two of the first race, two of the second.
+    // Each answer is a branch: the first one, two of the first comparison, two of the second.
     terminal.line("/branch");
     terminal.wait("5 of 5");
     terminal.key("Escape");
@@ -102,13 +102,13 @@ fn stopped(columns: u16) {
     terminal.settled("gamma");
     terminal.clear();
     terminal.line("/retry haiku gpt-4o");
-    // Live: one is whole, the other one stands still.
+    // Live: one is complete, the other one is stalled.
     terminal.wait("nothing for");
     insta::assert_snapshot!(format!("live-{columns}"), terminal.screen());
     terminal.key("Escape");
     terminal.wait("Enter chooses");
     assert!(terminal.screen().contains("stopped · "), "{}", terminal.screen());
-    // The one that was stopped can be gone on with.
+    // The one that was stopped can be continued.
     terminal.key("Enter");
     terminal.settled("Continuing with claude-haiku-4-5.");
     terminal.line("deeper");
@@ -172,7 +172,7 @@ tool_calls = [{ name = "list_dir", arguments = { path = "." } }]
     terminal.line("What is 2+2?");
     terminal.settled("2+2 = 4");
     terminal.clear();
-    // Each provider is strict about calls in what was said before.
+    // Each provider is strict about calls in the history.
     terminal.line("/retry haiku gpt-4o gemini-2.5-flash");
     terminal.wait("3 of 3");
     let screen = terminal.screen();

@@ -1,4 +1,4 @@
-//! Ctrl-G: a line that is written in the user's own editor.
+//! Ctrl-G: editing a line in the user's own editor.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -9,7 +9,7 @@ use crate::support::House;
 #[test]
 fn the_editor_gets_the_line_in_a_private_file_that_is_gone_afterwards() {
     let house = House::new("");
-    // It looks at what it was given before it writes: what is in the file, and who may read the file and its folder.
+    // Before it writes, it records what is in the file, and who may read the file and its folder.
     let editor = house.work("editor");
     let script = "#!/bin/sh\n\
          { cat \"$1\"; echo; stat -c %a \"$1\" \"$(dirname \"$1\")\"; echo \"$1\"; } > seen\n\
@@ -28,7 +28,7 @@ fn the_editor_gets_the_line_in_a_private_file_that_is_gone_afterwards() {
     assert_eq!(found, "a draft\n600\n700");
     terminal.key("Enter");
     terminal.settled("two lines” (7 words).");
-    // Sent, it is not in the file any more; and with the chat the file goes.
+    // Once sent, the text is no longer in the file, and the file is removed along with the chat.
     assert_eq!(std::fs::read_to_string(file).unwrap(), "");
     terminal.press("C-d");
     terminal.wait("ended with 0");

@@ -1,4 +1,4 @@
-//! Small things that happen every day: a question that fails, a command, a large file, a look at what was sent.
+//! Everyday details: a question that fails, a command, a large file, a look at what was sent.
 
 use pretty_assertions::assert_eq;
 use serde_json::Value;
@@ -29,7 +29,7 @@ fn main() {}
 """
 "##;
 
-/// The JSON document on the screen.
+/// Returns the JSON document on the screen.
 fn document(screen: &str) -> Value {
     let start = screen.find("\n{\n").unwrap();
     let end = screen.rfind("\n}\n").unwrap();
@@ -54,7 +54,7 @@ fn a_question_that_failed_stays_marked_and_is_not_sent_again() {
     assert_eq!(said.len(), 1, "{sent}");
     assert_eq!(sent["request"]["messages"][0]["content"][0]["text"], "good morning");
     assert_eq!(sent["answer"]["finish_reason"], "stop");
-    // What was sent stays what was sent when the model is another.
+    // What was sent does not change when the model does.
     terminal.line("/model o3-mini/low");
     terminal.settled("Switched");
     terminal.clear();
@@ -96,7 +96,7 @@ fn the_output_of_a_command_comes_as_it_is_and_while_it_runs() {
     terminal.wait("running printf");
     let screen = terminal.settled("goes with your next message");
     assert!(screen.contains("\nname    size\n  a      1\n    last\nThe output goes"), "{screen}");
-    // What was typed meanwhile is on the line; Esc stops.
+    // What was typed meanwhile is on the line; Esc stops the command.
     terminal.line("!sleep 60");
     terminal.wait("running sleep");
     terminal.text("next");
@@ -168,7 +168,7 @@ fn every_branch_counts_and_the_simulator_is_free() {
     terminal.settled("first text after");
     terminal.line("/compact");
     terminal.settled("became a summary");
-    // The answer, the one that was asked for again, and the summary.
+    // The answer, the retried one, and the summary.
     terminal.line("/cost");
     let screen = terminal.settled("In all, with every branch: ");
     assert!(screen.contains("claude-sonnet-4-5 · 3 answers · $0.0"), "{screen}");

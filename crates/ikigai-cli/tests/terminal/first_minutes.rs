@@ -1,4 +1,4 @@
-//! The first five minutes, as docs/terminal.md shows them.
+//! The first five minutes, as shown in docs/terminal.md.
 
 use pretty_assertions::assert_eq;
 use regex::Regex;
@@ -14,7 +14,7 @@ text = "An old silent pond, and then"
 fault = "stall"
 "#;
 
-/// The page before a screen, the screen, and the page behind it.
+/// Returns the page before a screen, the screen, and the page after it.
 fn page(name: &str) -> (String, String, String) {
     let page = std::fs::read_to_string(PAGE).unwrap();
     let start = format!("<!-- screen: {name} -->\n\n```text\n");
@@ -24,7 +24,7 @@ fn page(name: &str) -> (String, String, String) {
     (format!("{before}{start}"), screen.to_owned(), format!("```\n{after}"))
 }
 
-/// A screen without what differs from run to run.
+/// Returns a screen without what differs from run to run.
 fn steady(screen: &str) -> String {
     let mut text = screen.replace(env!("CARGO_PKG_VERSION"), "VERSION");
     for (pattern, word) in [
@@ -40,7 +40,7 @@ fn steady(screen: &str) -> String {
     text
 }
 
-/// The screen is the page's; with `IKIGAI_UPDATE_PAGE` it becomes the page's.
+/// Compares the screen with the page's; with `IKIGAI_UPDATE_PAGE`, the page is updated.
 fn shown(name: &str, screen: &str) {
     let (before, old, after) = page(name);
     let new = steady(screen) + "\n";
@@ -89,7 +89,7 @@ fn the_first_five_minutes_are_as_the_page_shows_them() {
     shown("write", &terminal.settled("first text after"));
     assert_eq!(std::fs::read_to_string(house.work("list.md")).unwrap(), "- milk");
 
-    // Leave, and come back with a key.
+    // Leave, and return with a key.
     terminal.press("C-d");
     terminal.wait("ended with 0");
     let screen = terminal.screen();

@@ -1,4 +1,4 @@
-//! Whole sessions in a real terminal: tmux shows what a person would see.
+//! Whole sessions in a real terminal: tmux shows what a user would see.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests may")]
 #![cfg(unix)]

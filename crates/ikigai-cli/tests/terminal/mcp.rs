@@ -1,10 +1,10 @@
-//! MCP servers that do not come up.
+//! MCP servers that do not start.
 
 use std::time::{Duration, Instant};
 
 use crate::support::House;
 
-/// Does the process with this id still run?
+/// Whether the process with this id is still running.
 fn runs(pid: &str) -> bool {
     std::path::Path::new("/proc").join(pid.trim()).exists()
 }

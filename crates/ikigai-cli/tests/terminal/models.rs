@@ -6,7 +6,7 @@ fn picker(columns: u16) {
     let house = House::new("");
     let shot = |name: &str, screen: String| insta::assert_snapshot!(format!("{name}-{columns}"), screen);
     let terminal = house.open(columns, 30, "-m claude-sonnet-4-5/low --no-tools");
-    // Thinking that only its own provider can be sent.
+    // Thinking that can only be sent to its own provider.
     terminal.line("My favourite number is 7.");
     terminal.settled("first text after");
     terminal.clear();
@@ -16,13 +16,13 @@ fn picker(columns: u16) {
     terminal.text("gpt54mini/high");
     terminal.wait("gpt54mini/high▏");
     terminal.wait("❯ gpt-5.4-mini");
-    // What the switch costs is told before it happens.
+    // The losses are shown before the switch.
     terminal.wait("is left out");
     shot("picker-narrowed", terminal.screen());
     terminal.key("Enter");
     let screen = terminal.settled("Switched to OpenAI gpt-5.4-mini");
     assert!(screen.contains("is left out"), "{screen}");
-    // Cancelled, all is as it was; Tab opens it, too.
+    // Cancelling changes nothing; Tab opens the picker, too.
     terminal.text("/model gemi");
     terminal.key("Tab");
     terminal.wait("❯ gemini");
@@ -33,7 +33,7 @@ fn picker(columns: u16) {
     terminal.empty_prompt();
     terminal.press("C-d");
     terminal.wait("ended with 0");
-    // The one used last is on top, and the default is what it was.
+    // The one used last is at the top, and the default is unchanged.
     let terminal = house.open(columns, 30, "--no-tools");
     terminal.settled("claude-sonnet-5");
     terminal.line("/model");
@@ -69,7 +69,7 @@ fn names_are_forgiving_and_nothing_unknown_is_switched_to() {
         terminal.settled(told);
     }
     assert!(terminal.screen().contains("gemini-3.5-flash/none\n›"), "{}", terminal.screen());
-    // The default changes only when that is asked for.
+    // The default changes only on request.
     assert!(!std::fs::read_to_string(house.home("config.toml")).unwrap().contains("model ="));
     terminal.line("/model haiku --default");
     terminal.settled("start with it, too");

@@ -1,4 +1,4 @@
-//! Pasting at the prompt, files and pictures that go along, and the bell.
+//! Pasting at the prompt, attached files and pictures, and the bell.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -20,7 +20,7 @@ fn fold(columns: u16) {
     terminal.text(" and ");
     terminal.paste(&lines(20));
     terminal.wait("[pasted 12 lines] and [pasted 20 lines]");
-    // It goes as a whole, and what stands before it stays.
+    // It is deleted as a whole, and what comes before it stays.
     terminal.key("BSpace");
     let screen = terminal.settled("[pasted 12 lines] and");
     assert!(screen.ends_with("› Look: [pasted 12 lines] and"), "{screen}");
@@ -76,7 +76,7 @@ fn a_dropped_file_is_attached() {
     terminal.wait("› Read @\"my notes.txt\"");
     terminal.key("Enter");
     terminal.settled("attached my notes.txt (10 B)");
-    // A command takes the path as it is.
+    // For a command, the path is used unchanged.
     terminal.settled("first text after");
     terminal.clear();
     terminal.text("!cat ");
@@ -101,12 +101,12 @@ fn a_picture_is_pasted_through_a_program() {
     terminal.text("What is it?");
     terminal.wait("› What is it?");
     terminal.key("C-v");
-    // What was typed is still there.
+    // What was typed is kept.
     let screen = terminal.settled("attached a picture (10 B); it goes with your next message");
     assert!(screen.ends_with("› What is it?"), "{screen}");
     terminal.key("Enter");
     terminal.settled("image/png");
-    // Nothing in the clipboard, and no program at all.
+    // With nothing in the clipboard, and without any program to read it.
     std::fs::write(&program, "#!/bin/sh\nexit 1\n").unwrap();
     terminal.press("C-v");
     terminal.settled("There is no picture in the clipboard.");

@@ -1,4 +1,4 @@
-//! A folder that brings its own files: asked about once, and used from then on.
+//! A folder with its own files: the user is asked once, and they are used from then on.
 
 use crate::support::House;
 
@@ -23,7 +23,7 @@ fn folder(columns: u16) {
     shot("second-visit", terminal.settled("claude-haiku-4-5"));
     terminal.press("C-d");
     terminal.wait("ended with 0");
-    // Settings that changed are asked about again, and a no means no.
+    // The user is asked again about changed settings, and can refuse.
     std::fs::write(house.work(".ikigai.toml"), "[mcp.x]\ncommand = [\"touch\", \"RUN\"]\n").unwrap();
     let terminal = house.open(columns, 20, "");
     terminal.wait("MCP server x: runs touch RUN");

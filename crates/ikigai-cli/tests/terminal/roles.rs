@@ -36,7 +36,7 @@ fn roles(columns: u16) {
     terminal.line("/template");
     terminal.wait("❯ translate");
     terminal.key("Enter");
-    // What is to be filled in stands on the line.
+    // The placeholders to fill in are on the line.
     terminal.wait("› /template translate language=");
     terminal.press("C-u");
     terminal.line("/template translate language=French \"Good day\"");
@@ -64,7 +64,7 @@ fn a_conversation_costs_no_more_than_allowed() {
     let terminal = house.open(100, 30, "-m claude-haiku-4-5 --max-cost 0.02");
     terminal.line("look");
     terminal.settled("the conversation has cost $0.0");
-    // What was typed is not lost.
+    // What was typed is kept.
     terminal.line("and more");
     terminal.settled("› and more");
     terminal.press("C-u");

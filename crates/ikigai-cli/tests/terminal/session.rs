@@ -26,11 +26,11 @@ fn main() { println!("hi"); }
 """
 "#;
 
-/// What changes from run to run: times, ids.
+/// Replaces what changes from run to run: times, ids.
 fn filters() -> insta::internals::SettingsBindDropGuard {
     let mut settings = insta::Settings::clone_current();
     settings.add_filter(r"\d+\.\d s", "[t] s");
-    // An estimate, which depends on where the answer was stopped.
+    // An estimate that depends on where the answer was stopped.
     settings.add_filter(r"~\$\d+\.\d+", "~$[about]");
     settings.add_filter(r"[0-9a-f]{8} ", "[id] ");
     settings.add_filter(r"just now|\d+ min ago", "[ago]");
@@ -45,7 +45,7 @@ fn session(columns: u16) {
     let terminal = house.open(columns, 50, "-m claude-sonnet-4-5");
     terminal.wait("/help lists the commands");
 
-    // The five banners, to the letter.
+    // The five banners, word for word.
     for (line, last) in [
         ("/model claude-sonnet-4-5/med", "Thinking: medium (43,008 tokens)"),
         ("/model gemini-2.5-pro/high", "Thinking: high (32,768 tokens)"),
@@ -70,7 +70,7 @@ fn session(columns: u16) {
     terminal.wait("▾ Thought");
     shot("thinking", terminal.settled("▾ Thought"));
 
-    // A call that reads runs, and another one is asked for.
+    // A call that only reads runs at once; another one needs approval.
     terminal.clear();
     terminal.line("use read_file path=\"notes.txt\"");
     terminal.wait("buy bread");
@@ -87,7 +87,7 @@ fn session(columns: u16) {
     terminal.line("show me");
     shot("markdown", terminal.settled("first text after"));
 
-    // Ctrl-C keeps what came. While an answer is being written the model stays.
+    // Ctrl-C keeps what has arrived. During an answer, the model cannot be switched.
     terminal.clear();
     terminal.line("count slowly");
     terminal.wait("three");
@@ -107,13 +107,13 @@ fn session(columns: u16) {
     terminal.wait("first text after");
     shot("fork", terminal.settled("gemini-2.5-pro/high"));
 
-    // Leave: once is a hint, twice is the end.
+    // Leave: the first Ctrl-C shows a hint, the second one ends the chat.
     terminal.press("C-c");
     terminal.wait("Press Ctrl-C again to leave");
     terminal.press("C-c");
     terminal.wait("ended with 0");
 
-    // And come back: the model and the level are as they were.
+    // And return: the model and the level are the same.
     let terminal = house.open(columns, 50, "--continue");
     shot("resumed", terminal.settled("gemini-2.5-pro/high ·"));
     terminal.line("/search favourite -slowly");
@@ -196,13 +196,13 @@ finish_reason = "content_filter"
 fn what_goes_wrong_is_told_with_the_way_out() {
     let house = House::new(TROUBLES);
     let terminal = house.open(100, 60, "-m claude-sonnet-4-5 --no-tools");
-    // A lost connection keeps what came.
+    // A lost connection keeps what has arrived.
     terminal.line("break off");
     terminal.wait("The partial answer is saved; /retry to ask again.");
     terminal.wait("one two");
     terminal.line("/retry");
     terminal.wait("You said: “break off”");
-    // A provider that asks to wait: a countdown, and which try it is.
+    // A provider that asks for a wait: a countdown, and the number of the attempt.
     terminal.line("busy");
     terminal.wait("attempt 2 of 3");
     terminal.wait("You said: “busy”");
@@ -210,7 +210,7 @@ fn what_goes_wrong_is_told_with_the_way_out() {
     terminal.wait("ikigai keys set anthropic");
     terminal.line("forbidden");
     terminal.wait("The provider's filter stopped this answer.");
-    // A line that is typed while an answer comes waits for its turn.
+    // A line that is typed during an answer waits for its turn.
     terminal.line("count slowly");
     terminal.wait("two");
     terminal.text("2+2");
@@ -232,7 +232,7 @@ fn killed_in_the_middle_of_an_answer_it_is_there_the_next_time() {
     let terminal = house.open(100, 40, "-m claude-sonnet-4-5/low --no-tools");
     terminal.line("count slowly");
     terminal.wait("one two three");
-    // So much may be lost.
+    // This much may be lost.
     std::thread::sleep(std::time::Duration::from_secs(1));
     terminal.kill();
     let terminal = house.open(100, 40, "--continue");
@@ -279,7 +279,7 @@ fn the_line_editor_completes_remembers_and_takes_several_lines() {
     terminal.wait("I see a document notes.txt");
     terminal.press("C-d");
     terminal.wait("ended with 0");
-    // What was typed is there in the next session.
+    // Lines typed earlier are available in the next session.
     let terminal = house.open(100, 40, "--no-tools");
     terminal.wait("/help lists the commands");
     terminal.press("Up");
@@ -296,12 +296,12 @@ fn what_is_deleted_is_asked_about_first_and_leaves_nothing_behind() {
     terminal.line("remember the word xylograph");
     terminal.settled("first text after");
     terminal.line("/delete");
-    // The question leaves the beginning of its answer in the line.
+    // The question puts the beginning of its answer on the line.
     terminal.wait("Type /delete yes to confirm.");
     assert!(holds(&house, "xylograph"));
     terminal.line("yes");
     terminal.settled("Deleted. This is a new conversation.");
-    // The keys that recall lines find the two commands, and nothing before them.
+    // The keys that recall lines find these two commands, and nothing before them.
     for _ in 0..3 {
         terminal.press("Up");
     }

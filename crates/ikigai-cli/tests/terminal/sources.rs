@@ -1,4 +1,4 @@
-//! Answers that the provider searched for: what is shown while it searches, the marks, and the sources.
+//! Answers for which the provider searched the web: the display during the search, the marks, and the sources.
 
 use crate::support::House;
 
@@ -61,7 +61,7 @@ fn searched(columns: u16) {
     terminal.press("C-d");
     terminal.wait("ended with 0");
     drop(terminal);
-    // The conversation as it is shown again, and what it remembers.
+    // The conversation when shown again, and what it remembers.
     let terminal = house.open(columns, 40, "--continue --no-tools");
     terminal.settled("2 messages");
     terminal.line("/tools");

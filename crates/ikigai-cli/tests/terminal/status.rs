@@ -1,4 +1,4 @@
-//! What is on the screen while something runs, and what the prompt does with keys.
+//! The screen while something runs, and the keys at the prompt.
 
 use crate::support::House;
 
@@ -18,7 +18,7 @@ fn stall(columns: u16) {
     let terminal = house.open(columns, 20, "-m claude-sonnet-4-5/low --no-tools");
     terminal.line("please stall");
     terminal.wait("nothing for 5 s");
-    // Lines that wait can be taken back.
+    // Queued lines can be taken back.
     terminal.text("and then");
     terminal.key("Enter");
     terminal.wait("queued: and then");
@@ -28,7 +28,7 @@ fn stall(columns: u16) {
     assert!(!terminal.screen().contains("queued"), "{}", terminal.screen());
     terminal.key("Escape");
     let screen = terminal.settled("Stopped.");
-    // What was taken back is on the line.
+    // The line that was taken back is on the prompt.
     assert!(screen.ends_with("› and then"), "{screen}");
 }
 
@@ -54,7 +54,7 @@ fn the_status_never_touches_what_is_typed() {
     assert!(screen.contains("claude-sonnet-4-5\n› word"), "{screen}");
     assert_eq!(screen.replace('\n', "").matches("word").count(), 30, "{screen}");
     terminal.key("Enter");
-    // Beside what was sent there is nothing.
+    // Next to what was sent there is nothing.
     let screen = terminal.settled("(30 words)");
     let line = screen.lines().find(|line| line.starts_with("› word")).unwrap_or_default();
     assert!(!line.contains("claude"), "{screen}");
@@ -79,7 +79,7 @@ fn ctrl_c_puts_a_draft_aside_and_leaves_only_on_an_empty_line() {
     terminal.wait("› x");
     terminal.key("C-c");
     terminal.settled("claude-sonnet-4-5\n›");
-    // Up finds what was put aside.
+    // Up brings back what was set aside.
     terminal.press("Up");
     terminal.wait("› x");
     terminal.key("Up");
@@ -106,11 +106,11 @@ fn ctrl_z_sleeps_and_the_line_is_there_again() {
     terminal.wait("42");
     terminal.settled("› a draft");
     terminal.key("C-c");
-    // While an answer comes, too.
+    // During an answer, too.
     terminal.line("count slowly");
     terminal.wait("two");
     terminal.key("C-z");
-    // What is typed before the shell is there again is nobody's.
+    // What is typed before the shell is back is lost.
     terminal.wait("shell>");
     terminal.in_shell("echo $((50+5)); fg");
     terminal.wait("55");

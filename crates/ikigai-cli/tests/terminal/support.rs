@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// No screen takes this long to come.
+/// No screen takes this long to appear.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long a screen must stay as it is to be taken for finished.
+/// How long a screen must stay unchanged to count as finished.
 const CALM: Duration = Duration::from_millis(300);
 
-/// What every simulator answers: an answer that takes long enough to be stopped.
+/// A reply of every simulator that takes long enough to be stopped.
 const SLOWLY: &str = r#"
 [[reply]]
 when = { text = "slowly" }
@@ -19,7 +19,7 @@ text = "one two three four five six seven eight nine ten eleven twelve thirteen 
 fault = "slow_drip,ms=300"
 "#;
 
-/// A simulator, a home, and terminals in it.
+/// A simulator, a home, and terminals that use them.
 pub(crate) struct House {
     folder: tempfile::TempDir,
     simulator: Child,
@@ -27,7 +27,7 @@ pub(crate) struct House {
 }
 
 impl House {
-    /// A home without anything, and a simulator with a script, which answers "slowly" as well.
+    /// Creates an empty home and a simulator with a script, which also answers "slowly".
     pub(crate) fn new(script: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("work")).unwrap();
@@ -43,34 +43,34 @@ impl House {
         House { folder, simulator, url: url.trim().to_owned() }
     }
 
-    /// A file in the working folder.
+    /// Returns the path of a file in the working folder.
     pub(crate) fn work(&self, name: &str) -> PathBuf {
         self.folder.path().join("work").join(name)
     }
 
-    /// A file in the home, which holds the settings.
+    /// Returns the path of a file in the home, where the settings are.
     pub(crate) fn home(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// The program in a terminal of this size.
+    /// Opens the program in a terminal of this size.
     pub(crate) fn open(&self, columns: u16, rows: u16, arguments: &str) -> Terminal {
         self.open_with(columns, rows, "", arguments)
     }
 
-    /// The same with further variables, `NAME=value`.
+    /// Like `open`, with further variables, `NAME=value`.
     pub(crate) fn open_with(&self, columns: u16, rows: u16, variables: &str, arguments: &str) -> Terminal {
         let program = env!("CARGO_BIN_EXE_ikigai");
         self.run(columns, rows, &format!("{variables} {program} {arguments}; echo \"ended with $?\"; sleep 600"))
     }
 
-    /// The same in a home without any key.
+    /// Like `open`, in a home without any keys.
     pub(crate) fn open_without_key(&self, columns: u16, rows: u16, arguments: &str) -> Terminal {
         let unset = "env -u ANTHROPIC_API_KEY -u OPENAI_API_KEY -u GEMINI_API_KEY";
         self.open_with(columns, rows, unset, arguments)
     }
 
-    /// A shell, in which the program is to be found.
+    /// Opens a shell with the program in its path.
     pub(crate) fn shell(&self, columns: u16, rows: u16) -> Terminal {
         self.run(columns, rows, "bash --norc --noprofile -i")
     }
@@ -80,7 +80,7 @@ impl House {
         let home = self.folder.path().display();
         let url = &self.url;
         let programs = std::path::Path::new(env!("CARGO_BIN_EXE_ikigai")).parent().unwrap().display();
-        // Through env, so that nothing of the person who runs the tests is in it.
+        // Run through env, so that nothing in it comes from the person who runs the tests.
         let line = format!(
             "cd {home}/work && env -i HOME={home} IKIGAI_HOME={home} PATH=\"{programs}:$PATH\" TERM=screen-256color LANG=C.UTF-8 \
              ANTHROPIC_API_KEY=sk-test-key-0001 ANTHROPIC_BASE_URL={url} OPENAI_API_KEY=sk-test-key-0002 \
@@ -116,7 +116,7 @@ impl Terminal {
         self.key("Enter");
     }
 
-    /// Waits for a prompt with nothing typed behind it.
+    /// Waits for a prompt on an empty line.
     pub(crate) fn empty_prompt(&self) {
         let began = Instant::now();
         while self.screen().lines().last() != Some("›") {
@@ -139,19 +139,19 @@ impl Terminal {
         self.tmux(&["send-keys", "-l", text]).unwrap();
     }
 
-    /// Pastes a text, as a terminal does that brackets what is pasted.
+    /// Pastes a text, like a terminal that supports bracketed paste.
     pub(crate) fn paste(&self, text: &str) {
         self.prompt();
         self.tmux(&["set-buffer", "--", text]).unwrap();
         self.tmux(&["paste-buffer", "-p"]).unwrap();
     }
 
-    /// Writes everything that the program sends to the terminal into a file from now on.
+    /// From now on, writes everything that the program sends to the terminal to a file.
     pub(crate) fn record(&self, file: &std::path::Path) {
         self.tmux(&["pipe-pane", "-o", &format!("cat > {}", file.display())]).unwrap();
     }
 
-    /// Clears the screen but for the prompt.
+    /// Clears the screen except for the prompt.
     pub(crate) fn clear(&self) {
         self.press("C-l");
         let began = Instant::now();
@@ -167,7 +167,7 @@ impl Terminal {
         self.key(name);
     }
 
-    /// Where the program runs, to be brought back to.
+    /// Runs a command in the shell, where the program was suspended.
     pub(crate) fn in_shell(&self, command: &str) {
         self.text(command);
         self.key("Enter");
@@ -178,7 +178,7 @@ impl Terminal {
         self.tmux(&["send-keys", name]).unwrap();
     }
 
-    /// Answers a question about a call, and confirms it.
+    /// Answers a question about a call, and confirms the answer.
     pub(crate) fn answer(&self, letter: &str) {
         self.wait("[n] no");
         self.text(letter);
@@ -195,7 +195,7 @@ impl Terminal {
         }
     }
 
-    /// Waits for a text, then for the prompt, then for the screen to be still.
+    /// Waits for a text, then for the prompt, then for the screen to stop changing.
     pub(crate) fn settled(&self, text: &str) -> String {
         self.wait(text);
         self.prompt();
@@ -213,19 +213,19 @@ impl Terminal {
         screen
     }
 
-    /// What is on the screen, without blank ends.
+    /// Returns the content of the screen, without trailing blanks.
     pub(crate) fn screen(&self) -> String {
         let screen = self.tmux(&["capture-pane", "-p"]).unwrap();
         let lines: Vec<&str> = screen.lines().map(str::trim_end).collect();
         lines.join("\n").trim_end().to_owned()
     }
 
-    /// The same with its styles, as escape sequences.
+    /// Returns the screen with its styles, as escape sequences.
     pub(crate) fn styled(&self) -> String {
         self.tmux(&["capture-pane", "-p", "-e"]).unwrap()
     }
 
-    /// Kills the program as a power cut would.
+    /// Kills the program, like a power failure.
     pub(crate) fn kill(&self) {
         let shell = self.tmux(&["list-panes", "-F", "#{pane_pid}"]).unwrap();
         let killed = Command::new("pkill").args(["-KILL", "-P", shell.trim()]).status().unwrap();
@@ -250,7 +250,7 @@ impl Drop for Terminal {
     }
 }
 
-/// A name that no other terminal of this test has.
+/// Returns a name that no other terminal of this test has.
 fn uuid() -> u32 {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);

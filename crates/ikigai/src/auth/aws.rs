@@ -13,21 +13,21 @@ use ikigai_core::ErrorKind;
 use crate::config::{Environment, Found, Key, KeySource};
 use crate::error::Error;
 
-/// The name under which Bedrock's requests are signed.
+/// The service name that Bedrock's requests are signed for.
 const SERVICE: &str = "bedrock";
 
 /// Signs requests with a key pair.
 #[derive(Debug, Clone)]
 pub(crate) struct Signer {
     credentials: Credentials,
-    /// The region of the environment, for addresses that do not name one.
+    /// The region from the environment, for URLs that do not name one.
     region: String,
     from: KeySource,
 }
 
 impl Signer {
-    /// The key pair of the environment: `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, with `AWS_SESSION_TOKEN` where it is
-    /// a temporary one; or else that of a profile in `~/.aws/credentials`. `None` if neither is set.
+    /// Finds the key pair in the environment: `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, with `AWS_SESSION_TOKEN`
+    /// if it is temporary; or else in a profile in `~/.aws/credentials`. `None` if neither is set.
     pub(crate) fn find(environment: &Environment) -> Result<Option<Self>, Error> {
         let region = environment.variable("AWS_REGION").or_else(|| environment.variable("AWS_DEFAULT_REGION"));
         let region = region.unwrap_or_else(|| "us-east-1".to_owned());
@@ -50,12 +50,12 @@ impl Signer {
             .map(|(id, secret, session)| signer(id, secret, session, KeySource::File(file))))
     }
 
-    /// The pair by its id, and where it is from.
+    /// Returns the id of the pair, and where the pair was found.
     pub(crate) fn found(&self) -> Found {
         Found { key: Key::from(self.credentials.access_key_id()), from: self.from.clone() }
     }
 
-    /// The request with its signature, as of now.
+    /// Signs the request, with the given time.
     pub(crate) fn sign(
         &self,
         mut request: http::Request<Bytes>,
@@ -92,7 +92,7 @@ impl Signer {
     }
 }
 
-/// The region in Amazon's own host names: `bedrock-runtime.eu-west-1.amazonaws.com`.
+/// Extracts the region from Amazon's own host names: `bedrock-runtime.eu-west-1.amazonaws.com`.
 fn region_of(host: &str) -> Option<&str> {
     let rest = host.strip_suffix(".amazonaws.com").or_else(|| host.strip_suffix(".amazonaws.com.cn"))?;
     rest.rsplit('.').next().filter(|region| region.contains('-') && !region.starts_with(SERVICE))
@@ -106,7 +106,7 @@ fn credentials_file(environment: &Environment) -> Option<PathBuf> {
     Some(Path::new(&home).join(".aws").join("credentials"))
 }
 
-/// The keys of a profile in a file of `[profile]` sections with `name = value` lines.
+/// Reads the keys of a profile in a file of `[profile]` sections with `name = value` lines.
 fn profile_keys(file: &Path, profile: &str) -> Option<(String, String, Option<String>)> {
     let text = std::fs::read_to_string(file).ok()?;
     let (mut inside, mut id, mut secret, mut session) = (false, None, None, None);

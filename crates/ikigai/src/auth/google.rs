@@ -1,4 +1,4 @@
-//! Google's tokens: from a service account, from what `gcloud` leaves behind, from the machine.
+//! Google's tokens: from a service account, from what `gcloud` stores, or from the machine.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -13,19 +13,19 @@ use serde_json::Value;
 use crate::config::{Environment, Found};
 use crate::error::Error;
 
-/// What a token is for.
+/// The scope of a token.
 const SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
 
-/// The accounts that a client has used, each with its token: they are fetched once and used until they expire.
+/// The accounts that a client has used, each with its token: tokens are fetched once and used until they expire.
 #[derive(Default)]
 pub(crate) struct Accounts(Mutex<Vec<(Option<String>, Account)>>);
 
-/// An account that gives tokens.
+/// An account that provides tokens.
 #[derive(Clone)]
 pub(crate) struct Account(AccessTokenCredentials);
 
 impl Accounts {
-    /// The account that a file describes; without a file, the one that this process runs as. `None` if there is neither.
+    /// Returns the account in a file or, without a file, the one this process runs as. `None` if there is neither.
     pub(crate) fn account(&self, environment: &Environment, found: Option<&Found>) -> Result<Option<Account>, Error> {
         let file = found.map(|found| found.key.expose().to_owned());
         if file.is_none() && !environment.is_process() {
@@ -49,7 +49,7 @@ impl Accounts {
 
 fn from_file(file: &str) -> Result<Account, Error> {
     let text = std::fs::read_to_string(file).map_err(|error| failed(&format!("{file}: {error}")))?;
-    // Without the parser's excerpt: the file holds a private key.
+    // Without the parser's excerpt: the file contains a private key.
     let json: Value = serde_json::from_str(&text)
         .map_err(|error| failed(&format!("{file}:{}:{}: this is no JSON", error.line(), error.column())))?;
     let kind = json.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -72,7 +72,7 @@ fn from_file(file: &str) -> Result<Account, Error> {
 }
 
 impl Account {
-    /// The request with a token.
+    /// Adds a token to the request.
     pub(crate) async fn sign(&self, mut request: http::Request<Bytes>) -> Result<http::Request<Bytes>, Error> {
         let token = self.0.access_token().await.map_err(|error| failed(&error.to_string()))?;
         let mut value = HeaderValue::try_from(format!("Bearer {}", token.token))

@@ -1,7 +1,7 @@
-//! How a request shows who sends it: every style of key in one place.
+//! How requests are authenticated: every style of key in one place.
 //!
-//! A plain key is a header. Google's tokens are fetched, and Amazon's requests are signed, right before each try: both have
-//! a time in them.
+//! A plain key is a header. Google's tokens are fetched, and Amazon's requests signed, right before each attempt, because
+//! both contain a time.
 
 #[cfg(feature = "bedrock")]
 mod aws;
@@ -22,26 +22,26 @@ pub(crate) use aws::Signer;
 #[cfg(feature = "vertex")]
 pub(crate) use google::Accounts;
 
-/// Variables that hold the way to a token (a file, the id of a key pair), and not a token.
+/// Variables that hold a way to get a token (a file, the id of a key pair) and not a token itself.
 pub(crate) const NOT_TOKENS: [&str; 2] = ["GOOGLE_APPLICATION_CREDENTIALS", "AWS_ACCESS_KEY_ID"];
 
-/// What is left to be done to a request before each try.
+/// What has to be done to a request before each attempt.
 #[derive(Debug, Clone)]
 pub(crate) enum Signing {
     /// Nothing: the key, if any, is in the headers.
     Done,
-    /// It is signed.
+    /// The request is signed.
     #[cfg(feature = "bedrock")]
     Aws(aws::Signer),
-    /// It gets a token.
+    /// The request gets a token.
     #[cfg(feature = "vertex")]
     Google(google::Account),
 }
 
-/// How a provider is shown who is asking: by a header, which is put into `headers`, or by something that each try needs.
-/// Returns `None` if there is nothing to show.
+/// Authenticates a request: by a header, which is added to `headers`, or by something that is done before each attempt.
+/// Returns `None` if the provider needs a key and there is none.
 ///
-/// A key never goes into the address: addresses are logged.
+/// A key never goes into the URL, because URLs are logged.
 pub(crate) fn authorize(
     client: &Client,
     provider: &Provider,
@@ -56,12 +56,12 @@ pub(crate) fn authorize(
         (Auth::XGoogApiKey, Some(token)) => {
             header(provider, headers, HeaderName::from_static("x-goog-api-key"), "", &token.key)
         }
-        // Azure takes tokens of its directory as well.
+        // Azure accepts tokens of its directory as well.
         (Auth::ApiKey, Some(token)) if is_jwt(&token.key) => {
             header(provider, headers, http::header::AUTHORIZATION, "Bearer ", &token.key)
         }
         (Auth::ApiKey, Some(token)) => header(provider, headers, HeaderName::from_static("api-key"), "", &token.key),
-        // A token that was given goes before signing and before fetching one.
+        // A given token takes precedence over signing and over fetching one.
         (Auth::GoogleOauth | Auth::AwsSigv4, Some(token)) => {
             header(provider, headers, http::header::AUTHORIZATION, "Bearer ", &token.key)
         }
@@ -76,7 +76,7 @@ pub(crate) fn authorize(
 }
 
 impl Signing {
-    /// The request, with what this try needs.
+    /// Prepares the request for this attempt.
     pub(crate) async fn sign(
         &self,
         client: &Client,
@@ -141,7 +141,7 @@ fn header(
     Ok(Some(Signing::Done))
 }
 
-/// Does the value lead to a token, without being one?
+/// Whether the value only leads to a token and is not one itself.
 fn leads_to_token(from: &KeySource) -> bool {
     match from {
         KeySource::Variable(name) | KeySource::DotEnv { variable: name, .. } => NOT_TOKENS.contains(&name.as_str()),
@@ -149,7 +149,7 @@ fn leads_to_token(from: &KeySource) -> bool {
     }
 }
 
-/// Three parts with points between them, the first of which is a JSON object in base64.
+/// Whether the key is a JWT: three parts separated by dots, the first a JSON object in base64.
 fn is_jwt(key: &Key) -> bool {
     key.expose().starts_with("eyJ") && key.expose().matches('.').count() == 2
 }

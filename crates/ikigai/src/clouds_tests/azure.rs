@@ -7,7 +7,7 @@ use pretty_assertions::assert_eq;
 use super::{client, whole};
 use crate::testing::{Answer, Server};
 
-/// Answers as Azure does: the key or a token, and on the older API the version.
+/// Answers like Azure: requires a key or a token and, on the older API, the version.
 fn azure(request: &http::Request<Bytes>) -> Answer {
     let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
     let known = header("api-key") == Some("key-1") || header("authorization") == Some("Bearer eyJh.eyJz.c2ln");

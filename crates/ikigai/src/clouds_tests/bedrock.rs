@@ -32,7 +32,7 @@ fn escape(path: &str) -> String {
     path.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-/// Is the request signed as Signature Version 4 says? Worked out here from the document, not with the library.
+/// Checks that the request is signed with Signature Version 4. Computed from the specification, not with the library.
 pub(super) fn is_signed(request: &http::Request<Bytes>, region: &str) -> Result<(), String> {
     let header = |name: &str| {
         request.headers().get(name).and_then(|value| value.to_str().ok()).ok_or_else(|| format!("no {name}"))
@@ -59,7 +59,7 @@ pub(super) fn is_signed(request: &http::Request<Bytes>, region: &str) -> Result<
     for name in names.split(';') {
         headers.push_str(&format!("{name}:{}\n", header(name)?.trim()));
     }
-    // The path is escaped once more, as it stands on the wire.
+    // The path is escaped once more, as sent.
     let canonical = format!(
         "{}\n{}\n{}\n{headers}\n{names}\n{}",
         request.method(),
@@ -86,7 +86,7 @@ pub(super) fn frame(headers: &[(&str, &str)], payload: &str) -> Vec<u8> {
     bytes
 }
 
-/// A stream as Bedrock frames it.
+/// Returns a stream framed like Bedrock's.
 fn framed() -> Vec<Vec<u8>> {
     let event = |sse: &Bytes| {
         let text = String::from_utf8(sse.to_vec()).unwrap();
@@ -209,7 +209,7 @@ async fn without_any_key_the_way_out_is_told() {
     assert!(error.to_string().contains("set AWS_BEARER_TOKEN_BEDROCK or AWS_ACCESS_KEY_ID"), "{error}");
 }
 
-/// A server that repeats every header that it was sent.
+/// Repeats every header of the request in its answer.
 pub(super) fn repeats(request: &http::Request<Bytes>) -> Answer {
     let headers: Vec<&str> = request.headers().values().filter_map(|value| value.to_str().ok()).collect();
     Answer::new(403, serde_json::json!({"message": headers.join(" | ")}).to_string())

@@ -72,7 +72,7 @@ fn failed(status: u16, kind: &str, message: &str) -> Answer {
         .header("x-amzn-errortype", format!("{kind}:http://internal.amazon.com/coral/com.amazon.bedrock/"))
 }
 
-/// Answers as the real one does; what is said to it makes it fail.
+/// Answers like the real API; certain messages make it fail.
 fn converse(request: &http::Request<Bytes>) -> Answer {
     if let Err(why) = is_signed(request, "eu-west-1") {
         return failed(403, "InvalidSignatureException", &why);
@@ -219,7 +219,7 @@ async fn what_had_arrived_is_kept_when_a_stream_breaks() {
         assert_eq!(error.kind(), kind, "{said}: {error}");
         assert_eq!(error.partial().unwrap().text(), text, "{said}");
     }
-    // An end without counts is an end.
+    // An end without counts is still an end.
     let answer = model.stream("count nothing").await.unwrap().finish().await.unwrap();
     assert_eq!((answer.response().finish_reason, answer.usage()), (FinishReason::ToolUse, None));
 }
@@ -230,7 +230,7 @@ async fn a_throttled_request_is_tried_again() {
     let server = Server::start(|request| match TRIES.fetch_add(1, Ordering::Relaxed) {
         0 => failed(429, "ThrottlingException", "Too many requests"),
         1 => converse(request),
-        // Behind a good status: the work may have been done.
+        // With a good status: the work may have been done.
         _ => Answer::ok(exception("throttlingException", "Too many requests"))
             .header("content-type", "application/vnd.amazon.eventstream"),
     })

@@ -1,4 +1,4 @@
-//! Clouds: requests as they arrive at a server that checks them as the real one does.
+//! Clouds: requests as they arrive at a server that checks them like the real one.
 
 mod azure;
 #[cfg(feature = "bedrock")]

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{client, whole};
 use crate::testing::{Answer, Server, frames, says};
 
-/// A service account's file, and what its signatures are checked with.
+/// Returns a service account's file, and the public key that its signatures are checked with.
 fn account(folder: &std::path::Path) -> (String, Vec<u8>) {
     let pair = KeyPair::generate(KeySize::Rsa2048).unwrap();
     let der: aws_lc_rs::encoding::Pkcs8V1Der<'_> = pair.as_der().unwrap();
@@ -27,7 +27,7 @@ fn account(folder: &std::path::Path) -> (String, Vec<u8>) {
     (file.to_str().unwrap().to_owned(), pair.public_key().as_ref().to_vec())
 }
 
-/// Is the token the account's own, for this purpose, and still good?
+/// Checks that the token is the account's own, meant for this purpose and still valid.
 fn is_good(token: &str, public: &[u8]) -> Result<(), String> {
     let (signed, signature) = token.rsplit_once('.').ok_or("no signature")?;
     let (head, claims) = signed.split_once('.').ok_or("no claims")?;
@@ -85,8 +85,8 @@ async fn gemini_and_claude_answer_to_a_service_account() {
     assert_eq!(answer.text(), "Hello.");
 }
 
-/// What a machine in Google's cloud finds: a server that gives tokens. The variables are those of a whole process, so the
-/// question is asked by a program of its own.
+/// What a machine in Google's cloud finds: a server that provides tokens. The variables apply to a whole process, so the
+/// request is made by a separate program.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn on_googles_machines_the_machine_has_the_token() {
     let server = Server::start(|request| {

@@ -12,7 +12,7 @@ fn provider(id: &str) -> &'static Provider {
     Providers::shared().find(id).unwrap()
 }
 
-/// Writes a file that only its owner may read.
+/// Writes a file that only its owner can read.
 fn write(folder: &Path, name: &str, text: &str) {
     let file = folder.join(name);
     std::fs::write(&file, text).unwrap();
@@ -103,7 +103,7 @@ fn a_file_that_others_may_read_is_refused_with_the_way_out() {
     assert_eq!(error, format!("{path}: others may read this file (mode 640); run: chmod 600 {path}"));
     mode(&file, 0o400);
     assert!(Credentials::load(folder.path()).is_ok());
-    // A folder in its place, or one that is not there.
+    // A file where a folder should be, and a folder that does not exist.
     assert!(Credentials::load(&folder.path().join("nowhere")).unwrap().providers().next().is_none());
     assert!(Credentials::load(&file).unwrap().providers().next().is_none());
 }
@@ -199,7 +199,7 @@ fn a_key_is_looked_up_once_unless_it_is_missing() {
     assert_eq!((key(&lookup, "openai"), key(&lookup, "ollama")), (Some("first".into()), Some("first".into())));
     let anew = Lookup::new(environment);
     assert_eq!((key(&anew, "openai"), key(&anew, "ollama")), (Some("second".into()), None));
-    // A provider that works without a key is looked up once, too.
+    // For a provider that works without a key, the lookup happens only once, too.
     write(folder.path(), "credentials.toml", "ollama = \"third\"\n");
     assert_eq!(key(&anew, "ollama"), None);
 }

@@ -6,10 +6,10 @@ use ikigai_core::provider::Provider;
 
 use super::{CredentialsError, Key};
 
-/// The names that a file of keys may have, first one first.
+/// The possible names of a credentials file, in order of precedence.
 const NAMES: [&str; 2] = ["credentials.toml", "credentials.json"];
 
-/// More than anyone has keys for; a file that is larger is something else.
+/// More than anyone has keys for; a larger file is something else.
 const LIMIT: u64 = 1 << 20;
 
 /// The keys in a settings folder.
@@ -24,7 +24,7 @@ const LIMIT: u64 = 1 << 20;
 /// api_key = "sk-…"
 /// ```
 ///
-/// Only the owner may have access to them: mode 600.
+/// Only the owner may have access to the files: mode 600.
 #[derive(Debug, Clone, Default)]
 pub struct Credentials {
     entries: Vec<Entry>,
@@ -41,7 +41,7 @@ impl Credentials {
     /// Reads the keys in a folder. The result is empty if there is no such file.
     ///
     /// # Errors
-    /// If a file is invalid, or anyone but its owner can read it.
+    /// Returns an error if a file is invalid, or if anyone but its owner can read it.
     pub fn load(folder: &Path) -> Result<Self, CredentialsError> {
         let mut credentials = Credentials::default();
         for name in NAMES {
@@ -60,12 +60,12 @@ impl Credentials {
         Ok(credentials)
     }
 
-    /// The file in which keys are stored in a folder.
+    /// Returns the file in which keys are stored in a folder.
     pub fn file(folder: &Path) -> PathBuf {
         folder.join(NAMES[0])
     }
 
-    /// Finds a provider's key, by its id or an alias, and the file it is in.
+    /// Finds a provider's key by the provider's id or an alias, and returns it with the file it is in.
     pub fn find(&self, provider: &Provider) -> Option<(&Key, &Path)> {
         let is_called = |name: &str| {
             std::iter::once(&provider.id).chain(provider.aliases.iter()).any(|own| own.eq_ignore_ascii_case(name))
@@ -74,13 +74,13 @@ impl Credentials {
         Some((&entry.key, &entry.file))
     }
 
-    /// The providers that have a key, as written in the file.
+    /// Returns the providers that have a key, spelled as in the file.
     pub fn providers(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|entry| entry.provider.as_str())
     }
 }
 
-/// The text of a file that only its owner may read; `None` if it does not exist.
+/// Reads a file that only its owner may read; `None` if it does not exist.
 fn read(file: &Path) -> Result<Option<String>, CredentialsError> {
     let broken = |message: String| CredentialsError { file: file.to_owned(), line: None, message };
     let metadata = match std::fs::metadata(file) {
@@ -103,7 +103,7 @@ fn read(file: &Path) -> Result<Option<String>, CredentialsError> {
     }
 }
 
-/// The file's mode, when others than its owner may do anything with it.
+/// Returns the file's mode if anyone but its owner has any access to it.
 #[cfg(unix)]
 fn open_to_others(metadata: &std::fs::Metadata) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -111,16 +111,16 @@ fn open_to_others(metadata: &std::fs::Metadata) -> Option<u32> {
     (mode & 0o077 != 0).then_some(mode)
 }
 
-/// Elsewhere the folder's own rights have to do.
+/// Elsewhere, the permissions of the folder have to suffice.
 #[cfg(not(unix))]
 fn open_to_others(_: &std::fs::Metadata) -> Option<u32> {
     None
 }
 
-/// Providers and their keys; or the line of a fault, and the fault.
+/// Providers and their keys, or an error with its line.
 type Entries = Result<Vec<(String, Key)>, (Option<usize>, String)>;
 
-/// The parser's messages are used without the excerpts that it adds: those show keys.
+/// Uses the parser's messages without the excerpts that it adds, because those show keys.
 fn from_toml(text: &str) -> Entries {
     let line = |at: usize| text.get(..at).map(|before| before.matches('\n').count() + 1);
     let broken = |error: toml::de::Error| (error.span().and_then(|span| line(span.start)), error.message().to_owned());
@@ -143,7 +143,7 @@ fn from_toml(text: &str) -> Entries {
 fn from_json(text: &str) -> Entries {
     let table: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).map_err(|error| {
         let told = error.to_string();
-        // The message names the place at its end; a value of the wrong kind is named in it as well.
+        // The message ends with the place, and for a value of the wrong kind it also contains the value.
         let told = match error.classify() {
             serde_json::error::Category::Data => "the file must be an object with a key for each provider",
             _ => told.rsplit_once(" at line ").map_or(told.as_str(), |(message, _)| message),

@@ -1,15 +1,15 @@
-//! `.env` files: other programs' files, read for a few names.
+//! `.env` files, which belong to other programs and are read for a few names only.
 
 use std::path::Path;
 
-/// The assignments of a `.env` file; empty if it does not exist. Other lines are skipped: the file belongs to
-/// other programs, and each of those has its own idea of the form.
+/// Reads the assignments of a `.env` file; empty if it does not exist. Other lines are skipped, because the programs
+/// that own such files each have their own idea of the format.
 pub(crate) fn read(file: &Path) -> Vec<(String, String)> {
     std::fs::read_to_string(file).map(|text| parse(&text)).unwrap_or_default()
 }
 
-/// `NAME=value` lines, perhaps with `export` before and quotes around; `#` begins a comment after a blank. The last
-/// assignment of a name wins.
+/// Parses `NAME=value` lines, with an optional `export` before the name and optional quotes. After a blank, `#` begins
+/// a comment. The last assignment of a name wins.
 pub(crate) fn parse(text: &str) -> Vec<(String, String)> {
     text.trim_start_matches('\u{feff}').lines().filter_map(assignment).collect()
 }

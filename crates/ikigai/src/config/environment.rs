@@ -15,7 +15,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone)]
 pub struct Environment {
     variables: Variables,
-    /// These go before the others.
+    /// Take precedence over the others.
     added: Added,
     settings: Option<PathBuf>,
     dotenv: Option<PathBuf>,
@@ -51,7 +51,7 @@ impl Environment {
     }
 
     /// Adds the user's settings folder: `$IKIGAI_HOME`, or else `ikigai` in the system's settings folder. Does nothing
-    /// if there is no such folder, as for a user without a home.
+    /// if there is no such folder, for example for a user without a home folder.
     #[cfg(feature = "settings")]
     #[must_use]
     pub fn with_user_settings(mut self) -> Self {
@@ -67,15 +67,15 @@ impl Environment {
         self
     }
 
-    /// Adds a `.env` file, which may be missing. It is used for keys that neither the variables nor the settings folder
-    /// have.
+    /// Adds a `.env` file, which may be missing. It is used for keys that are found neither in the variables nor in the
+    /// settings folder.
     #[must_use]
     pub fn with_dotenv(mut self, file: impl Into<PathBuf>) -> Self {
         self.dotenv = Some(file.into());
         self
     }
 
-    /// Returns a variable. An empty one counts as unset.
+    /// Returns the value of a variable. An empty one counts as unset.
     pub fn variable(&self, name: &str) -> Option<String> {
         let value = self.added.0.get(name).cloned().or_else(|| match &self.variables {
             Variables::Process => std::env::var(name).ok(),
@@ -84,18 +84,18 @@ impl Environment {
         value.filter(|value| !value.trim().is_empty())
     }
 
-    /// The settings folder, if one was added.
+    /// Returns the settings folder, if one was added.
     pub fn settings(&self) -> Option<&PathBuf> {
         self.settings.as_ref()
     }
 
-    /// Is it this process, and not what a caller gave in its place?
+    /// Whether the variables are those of this process, and not supplied by the caller.
     #[cfg(feature = "vertex")]
     pub(crate) fn is_process(&self) -> bool {
         matches!(self.variables, Variables::Process)
     }
 
-    /// The `.env` file, whether it exists or not.
+    /// Returns the `.env` file, whether it exists or not.
     pub(crate) fn dotenv(&self) -> Option<&PathBuf> {
         self.dotenv.as_ref()
     }
@@ -116,7 +116,7 @@ fn user_settings() -> Option<PathBuf> {
     }
 }
 
-/// Names without values: some of them are keys.
+/// Prints names without values: some of them are keys.
 impl std::fmt::Debug for Added {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()

@@ -17,12 +17,12 @@ use secrecy::{ExposeSecret as _, SecretString};
 pub struct Key(SecretString);
 
 impl Key {
-    /// The key itself. Handle it with care.
+    /// Returns the key itself. Handle it with care.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// The last four characters, so that people can tell their keys apart; empty for a short key.
+    /// Returns `…` and the last four characters, so that people can tell keys apart; for a short key, only `…`.
     pub fn hint(&self) -> String {
         let key = self.expose();
         let last = key.char_indices().rev().nth(3).and_then(|(at, _)| key.get(at..));
@@ -32,14 +32,14 @@ impl Key {
         }
     }
 
-    /// Is there nothing in it?
+    /// Whether the key is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.expose().is_empty()
     }
 }
 
 impl From<&str> for Key {
-    /// Blanks and line ends around a key are not part of it: they come with copying.
+    /// Trims whitespace around the key, which is easily copied along with it.
     fn from(key: &str) -> Self {
         Key(SecretString::from(key.trim()))
     }
@@ -47,7 +47,7 @@ impl From<&str> for Key {
 
 impl From<String> for Key {
     fn from(key: String) -> Self {
-        // Taken over where it can be, so that no second copy stays behind unwiped.
+        // Moved where possible, so that no second copy is left unwiped.
         if key.trim().len() == key.len() { Key(SecretString::from(key)) } else { Key::from(key.as_str()) }
     }
 }

@@ -12,7 +12,7 @@ use super::Credentials;
 use super::{Environment, Key, dotenv};
 use crate::auth::NOT_TOKENS;
 
-/// A key, and where it was found.
+/// A key and where it was found.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Found {
@@ -30,11 +30,11 @@ pub enum KeySource {
     Argument,
     /// It was set on the client.
     Memory,
-    /// In an environment variable.
+    /// It is in an environment variable.
     Variable(String),
-    /// In a credentials file.
+    /// It is in a credentials file.
     File(PathBuf),
-    /// In a `.env` file, as the value of a variable.
+    /// It is in a `.env` file, as the value of a variable.
     DotEnv {
         /// The file.
         file: PathBuf,
@@ -55,11 +55,11 @@ impl std::fmt::Display for KeySource {
     }
 }
 
-/// A missing key: what to set, where to store it, where to get one.
+/// A missing key: what to set, where to store it and where to get one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissingKey {
-    /// The provider's name for people.
+    /// The provider's display name.
     pub provider: String,
     /// The provider's id, as used in a credentials file.
     pub id: String,
@@ -115,8 +115,8 @@ impl std::fmt::Display for CredentialsError {
 
 impl std::error::Error for CredentialsError {}
 
-/// Where a client finds keys and base URLs. Every key is looked up once, and `.env` is read once: a client that is made
-/// anew sees what has changed.
+/// Where a client finds keys and base URLs. Every key is looked up once, and `.env` is read once; only a new client
+/// notices changes.
 #[derive(Debug)]
 pub(crate) struct Lookup {
     environment: Environment,
@@ -134,14 +134,14 @@ impl Lookup {
         &self.environment
     }
 
-    /// The key of a provider from the environment, the files of keys or `.env`; `None` if none of them has one.
+    /// Returns a provider's key from the environment, the credentials files or `.env`; `None` if none of them has one.
     pub(crate) fn key(&self, provider: &Provider) -> Result<Option<Found>, CredentialsError> {
         if let Some(known) = self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(provider.id.as_ref()) {
             return Ok(known.clone());
         }
-        // Without the lock: files may be slow.
+        // Without holding the lock: reading files may be slow.
         let found = self.search(provider)?;
-        // A key that is missing stops the request; it is looked for again when there is another one.
+        // A missing key stops the request, so it is looked up again for the next one.
         if found.is_some() || !provider.needs_key() {
             let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
             keys.insert(provider.id.to_string(), found.clone());
@@ -161,7 +161,7 @@ impl Lookup {
         {
             return Ok(Some(Found { key: key.clone(), from: KeySource::File(file.to_owned()) }));
         }
-        // Not what only leads to a key: a stranger's file could lead anywhere.
+        // Excludes variables that only lead to a key: an untrusted file could lead anywhere.
         let names = provider.key_env.iter().filter(|name| !NOT_TOKENS.contains(&name.as_ref()));
         let found = names.into_iter().find_map(|name| Some((name.to_string(), self.in_dotenv(name)?)));
         Ok(found.map(|(variable, value)| {
@@ -170,8 +170,8 @@ impl Lookup {
         }))
     }
 
-    /// The base URL for a dialect. `.env` may set it only for a key of its own, and only to where nobody listens in; never
-    /// for providers that are shown tokens or signatures, which are made with the user's own credentials.
+    /// Returns the base URL for a dialect. `.env` may set it only together with its own key, and only to where nobody can
+    /// listen in; never for providers that receive tokens or signatures, which are made from the user's own credentials.
     pub(crate) fn base_url(
         &self,
         provider: &Provider,
@@ -186,7 +186,7 @@ impl Lookup {
         })
     }
 
-    /// What a person is told who has no key.
+    /// Returns the error for a provider without a key.
     pub(crate) fn missing(&self, provider: &Provider) -> MissingKey {
         MissingKey {
             provider: provider.name.to_string(),
@@ -208,7 +208,7 @@ impl Lookup {
     }
 }
 
-/// Can nobody on the way read what is sent there? What is no address, such as a region, is part of one that is.
+/// Whether nobody can read what is sent there. A value that is not a URL (a region) becomes part of a private one.
 pub(crate) fn is_private(value: &str) -> bool {
     let Some((scheme, rest)) = value.trim().split_once("://") else { return true };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

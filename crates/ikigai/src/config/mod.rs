@@ -8,7 +8,7 @@
 //! 4. `credentials.toml`, then `credentials.json`, in a settings folder, if the program adds one;
 //! 5. a `.env` file, if the program adds one.
 //!
-//! No files are read unless the program asks for it: a server must not take keys or addresses from the folder that it
+//! No files are read unless the program asks for it: a server must not use keys or addresses from the folder that it
 //! happens to be started in.
 //!
 //! ```

@@ -15,13 +15,13 @@ use crate::upstream::RateLimits;
 pub use reason::{Mismatch, Reason, ServerFault};
 pub use response::FailedResponse;
 
-/// The longest excerpt of a provider's words, in bytes.
+/// The longest excerpt of a provider's message, in bytes.
 const EXCERPT: usize = 1000;
 
 /// Anything that can go wrong: with the request, on the way, at the provider, or with its answer.
 ///
-/// [`kind`](Error::kind) tells you what to do about it; most programs need nothing else. Cheap to clone. It never
-/// contains a key.
+/// [`kind`](Error::kind) tells you what to do about it; most programs need nothing else. Cheap to clone. Never contains
+/// a key.
 ///
 /// ```
 /// # async fn f() -> Result<(), ikigai::Error> {
@@ -60,7 +60,7 @@ pub struct Attempt {
     pub status: Option<u16>,
     /// The error message.
     pub message: String,
-    /// The wait before the next attempt with the same model; `None` if there was none.
+    /// The wait before the next attempt with the same model; `None` if there was no such attempt.
     pub waited: Option<Duration>,
 }
 
@@ -78,28 +78,28 @@ impl Error {
         }))
     }
 
-    /// What kind of failure it is.
+    /// Returns the kind of failure.
     pub fn kind(&self) -> ErrorKind {
         self.0.reason.kind()
     }
 
-    /// What happened, in detail.
+    /// Returns what happened, in detail.
     pub fn reason(&self) -> &Reason {
         &self.0.reason
     }
 
-    /// The HTTP status, if there was one.
+    /// Returns the HTTP status, if there was one.
     pub fn status(&self) -> Option<u16> {
         self.0.reason.provider_error().and_then(|error| error.status)
     }
 
-    /// The provider's code, such as `rate_limit_exceeded`.
+    /// Returns the provider's code, such as `rate_limit_exceeded`.
     pub fn code(&self) -> Option<&str> {
         let error = self.0.reason.provider_error()?;
         error.code.as_deref().or(error.error_type.as_deref())
     }
 
-    /// The provider that was asked, by its id.
+    /// Returns the id of the provider that was asked.
     pub fn provider(&self) -> Option<&str> {
         match (&self.0.model, &self.0.reason) {
             (Some(model), _) => Some(&model.provider),
@@ -108,61 +108,61 @@ impl Error {
         }
     }
 
-    /// The model that was asked.
+    /// Returns the model that was asked.
     pub fn model(&self) -> Option<&ModelName> {
         self.0.model.as_ref()
     }
 
-    /// The provider's id of the request, for its support.
+    /// Returns the provider's id of the request, to quote to its support.
     pub fn request_id(&self) -> Option<&str> {
         self.0.reason.provider_error().and_then(|error| error.request_id.as_deref())
     }
 
-    /// How long the provider asks you to wait.
+    /// Returns how long the provider asks you to wait.
     pub fn retry_after(&self) -> Option<Duration> {
         let told = || self.0.reason.provider_error().and_then(|error| error.retry_after_ms).map(Duration::from_millis);
         self.0.retry_after.or_else(told)
     }
 
-    /// Whether it is worth trying again later. The client has already made all the attempts that its retry policy
-    /// allows.
+    /// Returns whether it is worth trying again later. The client has already made all the attempts that its retry
+    /// policy allows.
     pub fn is_retryable(&self) -> bool {
         self.0.reason.is_retryable()
     }
 
-    /// The provider's own words, at most a thousand bytes; `None` if there are none.
+    /// Returns the provider's own message, at most a thousand bytes of it; `None` if there is none.
     pub fn excerpt(&self) -> Option<&str> {
         self.0.reason.provider_error().map(|error| beginning(&error.message, EXCERPT)).filter(|words| !words.is_empty())
     }
 
-    /// What had arrived before a stream broke.
+    /// Returns the part of a stream that had arrived before it broke.
     pub fn partial(&self) -> Option<&Response> {
         self.0.partial.as_ref()
     }
 
-    /// The messages of this turn that were complete before it failed: answers with their tool calls, and the results.
-    /// Tools that have run are not run again; a conversation continues from here.
+    /// Returns the messages of this turn that were complete before it failed: answers with their tool calls, and the
+    /// results. Tools that have run are not run again; a conversation continues from here.
     pub fn messages(&self) -> &[Message] {
         &self.0.messages
     }
 
-    /// All failed attempts, oldest first, including the last one; empty if nothing was sent.
+    /// Returns all failed attempts, oldest first, including the last one; empty if nothing was sent.
     pub fn attempts(&self) -> &[Attempt] {
         &self.0.attempts
     }
 
-    /// What the provider said about its rate limits.
+    /// Returns what the provider reported about its rate limits.
     pub fn limits(&self) -> &RateLimits {
         &self.0.limits
     }
 
-    /// The provider's unchanged response, if its status was 400 or more, for a client of the same dialect. A redirect
-    /// is left out, because the provider's new address is not meant for clients.
+    /// Returns the provider's unchanged response if its status was 400 or more, for a client of the same dialect. A
+    /// redirect is left out, because the provider's new address is not meant for clients.
     pub fn response(&self) -> Option<&FailedResponse> {
         self.0.response.as_ref()
     }
 
-    /// The failure in the canonical form, which a server can encode in its client's dialect.
+    /// Returns the failure in the canonical form, which a server can encode in its client's dialect.
     pub fn canonical(&self) -> ikigai_core::Error {
         let mut error = match self.0.reason.provider_error() {
             Some(error) => error.clone(),
@@ -174,7 +174,7 @@ impl Error {
         error
     }
 
-    /// This failure as one try among several.
+    /// Returns this failure as one attempt among several.
     pub(crate) fn attempt(&self, model: &ModelName) -> Attempt {
         Attempt {
             model: model.clone(),
@@ -205,7 +205,7 @@ impl Error {
         self.with(|inner| inner.response = Some(response))
     }
 
-    /// The same without secrets: in its words, in what had arrived, in what was tried. The answer as it came has none.
+    /// Removes secrets from the messages, the partial answer and the attempts. The unchanged response contains none.
     pub(crate) fn redacted(self, secrets: &Secrets) -> Self {
         self.with(|inner| {
             secrets.redact_reason(&mut inner.reason);
@@ -243,7 +243,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// What was tried, where it was more than once: `anthropic:claude-x (overloaded, 3 times), openai:gpt-y (rate_limit)`.
+/// Writes what was tried, if more than once: `anthropic:claude-x (overloaded, 3 times), openai:gpt-y (rate_limit)`.
 fn tried(attempts: &[Attempt], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if attempts.len() < 2 {
         return Ok(());
@@ -270,7 +270,7 @@ fn tried(attempts: &[Attempt], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// The message, since that is what a `main` shows that returns it; `{:#?}` has everything.
+/// Prints the message, because that is what a `main` prints that returns the error; `{:#?}` prints everything.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !f.alternate() {
@@ -301,7 +301,7 @@ impl<R: Into<Reason>> From<R> for Error {
     }
 }
 
-/// The beginning of a text, cut at a character.
+/// Returns the beginning of a text, cut at a character boundary.
 pub(crate) fn beginning(text: &str, limit: usize) -> &str {
     let end = (0..=limit.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
     text.get(..end).unwrap_or(text)

@@ -17,7 +17,7 @@ use crate::transport::{Failure, TransportError};
 pub enum Reason {
     /// The provider failed or refused, or its answer could not be read.
     Provider(Box<ikigai_core::Error>),
-    /// The request failed on its way.
+    /// The request failed in transport.
     Transport(TransportError),
     /// The request breaks a rule; nothing was sent.
     Invalid(Invalid),
@@ -40,7 +40,7 @@ pub enum Reason {
     },
     /// The answer does not match the schema, even after the model was asked to fix it.
     Mismatch(Mismatch),
-    /// The model still wanted tools when the limit of steps was reached.
+    /// The model still requested tools when the limit of steps was reached.
     StepLimit(u32),
     /// An MCP server cannot be used.
     Server(ServerFault),
@@ -85,7 +85,7 @@ pub struct Mismatch {
 }
 
 impl Reason {
-    /// What kind of failure it is.
+    /// Returns the kind of failure.
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
             Reason::Provider(error) => error.kind,
@@ -131,7 +131,7 @@ impl Reason {
         }
     }
 
-    /// Did it happen beyond this machine?
+    /// Whether it happened outside this machine.
     pub(crate) fn is_remote(&self) -> bool {
         matches!(self, Reason::Provider(_) | Reason::Transport(_) | Reason::Mismatch(_))
     }
@@ -143,7 +143,7 @@ impl Reason {
         }
     }
 
-    /// What lies behind it. The reason itself is not: its words are the error's own, and would be told twice.
+    /// Returns the underlying error, but not the reason itself, whose message the error already prints.
     pub(crate) fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Reason::Transport(error) => std::error::Error::source(error),

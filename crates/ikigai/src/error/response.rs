@@ -1,4 +1,4 @@
-//! A failed answer, as the provider sent it.
+//! A failed response, as the provider sent it.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use http::{HeaderMap, StatusCode};
 pub struct FailedResponse {
     /// The status.
     pub status: StatusCode,
-    /// The headers that concern the answer and not its connection, without its length.
+    /// The headers that describe the response and not its connection, without its length.
     pub headers: HeaderMap,
     /// The body, at most 64 KiB of it.
     pub body: Bytes,

@@ -164,7 +164,7 @@ async fn a_value_is_shown_while_it_is_written() {
         assert_eq!(stream.finish().await.unwrap(), invoice());
         shown
     }
-    // A text block for each piece: the encoder of tests writes a block at once.
+    // One text block per piece: the encoder of the tests writes a block at once.
     let pieces = ["{\"number\": 47", "11, \"amount\": 120.0, ", "\"days_to_pay\": 30}"];
     let mut response = says("");
     response.content = pieces.map(Block::text).into();
@@ -187,7 +187,7 @@ async fn a_value_that_was_streamed_wrong_is_mended_too() {
     assert_eq!(stream.finish().await.unwrap(), invoice());
 }
 
-/// How many values are given for a text in so many pieces, and how many bytes they have together.
+/// Returns how many values are yielded for a text in so many pieces, and their total size in bytes.
 async fn shown(pieces: usize) -> (usize, usize, Value) {
     let mut stream = String::new();
     let mut add = |text: &str| {

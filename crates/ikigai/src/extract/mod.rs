@@ -1,7 +1,7 @@
-//! Structured output: answers that are values.
+//! Structured output: values instead of text.
 //!
 //! Models with native structured output use it; others return the value through a tool that they have to call. The
-//! value is checked. If it does not match, the answer goes back to the model once, with what is wrong.
+//! value is checked. If it does not match, the answer goes back to the model once, along with the faults found.
 
 mod partial;
 mod schema;
@@ -25,9 +25,9 @@ pub use stream::ObjectStream;
 /// How the model is asked for a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// It is held to the schema.
+    /// The provider enforces the schema.
     Native,
-    /// It has to call a tool whose arguments are the value.
+    /// The model has to call a tool whose arguments are the value.
     Tool,
 }
 
@@ -55,7 +55,8 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// If there is no answer, or it does not match the type even after the model was told what is wrong.
+    /// Returns an error if there is no answer, or if it does not match the type even after the model was told what is
+    /// wrong.
     #[cfg(feature = "schema")]
     pub async fn extract<T>(&self, prompt: impl Into<Prompt>) -> Result<T, Error>
     where
@@ -81,17 +82,17 @@ impl Model {
     /// Asks for JSON that matches a schema.
     ///
     /// # Errors
-    /// Same as [`extract`](Model::extract), and if the schema is invalid.
+    /// Same as [`extract`](Model::extract); also if the schema is invalid.
     pub async fn extract_json(&self, schema: Value, prompt: impl Into<Prompt>) -> Result<Value, Error> {
         let extraction = Extraction::new(self, ValueSchema::new("answer", None, schema)?, prompt.into());
         let answer = Turn::begin(&extraction.model, extraction.context.clone())?.run().await?;
         Ok(extraction.settle(answer, Ok).await?.0)
     }
 
-    /// Asks for a Rust value, and streams it while it is being written.
+    /// Asks for a Rust value and streams it while it is being written.
     ///
     /// # Errors
-    /// If the answer does not even begin.
+    /// Returns an error if the answer does not even start.
     #[cfg(feature = "schema")]
     pub async fn extract_stream<T>(&self, prompt: impl Into<Prompt>) -> Result<ObjectStream<T>, Error>
     where
@@ -103,7 +104,7 @@ impl Model {
     /// Like [`extract_stream`](Model::extract_stream), for JSON that matches a schema.
     ///
     /// # Errors
-    /// If the schema is invalid, or no answer begins.
+    /// Returns an error if the schema is invalid, or if the answer does not start.
     pub async fn extract_json_stream(
         &self,
         schema: Value,
@@ -112,7 +113,7 @@ impl Model {
         ObjectStream::open(Extraction::new(self, ValueSchema::new("answer", None, schema)?, prompt.into())).await
     }
 
-    /// The way in which this model is best asked for a value.
+    /// Returns the best way to ask this model for a value.
     fn way(&self) -> Method {
         let plan = &self.plan;
         let Ok(route) = self.client.registry().route(&plan.name) else { return Method::Native };
@@ -127,7 +128,7 @@ impl Model {
     }
 }
 
-/// A value that is asked for.
+/// A requested value.
 pub(crate) struct Extraction {
     pub(crate) model: Model,
     pub(crate) context: Prompt,
@@ -147,7 +148,7 @@ impl Extraction {
             Method::Tool => {
                 let told = shape.description.as_deref().unwrap_or("Gives the answer.");
                 let tool = Tool::new(&shape.name, told).parameters(shape.schema.clone());
-                // With other tools beside it, it is called when the model is ready.
+                // If there are other tools, the model calls this one when it is ready.
                 let alone = plan.request.tools.is_empty();
                 let choice = if alone { ToolChoice::Specific(shape.name.clone()) } else { ToolChoice::Required };
                 plan.request.tool_choice = Some(choice);
@@ -159,7 +160,7 @@ impl Extraction {
         Extraction { model, context, shape, way }
     }
 
-    /// The value in an answer; the model is asked once to fix one that does not match.
+    /// Reads the value in an answer. If it does not match, the model is asked once to fix it.
     pub(crate) async fn settle<T>(
         self,
         answer: Answer,
@@ -183,7 +184,7 @@ impl Extraction {
         }
     }
 
-    /// A text that is read as a value takes many times its size.
+    /// Checks the size, because text that is parsed into a value takes many times its own size.
     fn check_size(&self, text: &str) -> Result<(), Error> {
         Ok(self.model.client.limits().check_answer(text.as_bytes())?)
     }
@@ -198,7 +199,7 @@ impl Extraction {
                 let cut = "the answer was cut off by the token limit; raise `max_output_tokens`".to_owned();
                 return Err(Fault::Final(Error::new(Mismatch { faults: vec![cut], text: answer.text() })));
             }
-            // Whatever ended it, what came may be whole: reading it decides.
+            // Whatever ended the answer, it may be complete: parsing it decides.
             _ => {}
         }
         let (value, text) = match self.call(answer) {
@@ -217,13 +218,13 @@ impl Extraction {
         read(value).map_err(|fault| mendable(vec![fault]))
     }
 
-    /// The call that has the value in it, where it is asked for through a tool.
+    /// Returns the call that contains the value, if it is requested through a tool.
     fn call<'a>(&self, answer: &'a Answer) -> Option<&'a ToolCall> {
         let name = self.tool()?;
         answer.tool_calls().find(|call| call.name == name)
     }
 
-    /// What the model is told about an answer that does not match.
+    /// Returns the message to the model about an answer that does not match.
     fn complaint(&self, answer: &Answer, mismatch: &Mismatch) -> Message {
         let again = match self.tool() {
             Some(tool) => format!("Call `{tool}` with the whole answer, corrected."),
@@ -234,7 +235,7 @@ impl Extraction {
         if results.is_empty() { user(told) } else { Message::new(Role::Tool, results) }
     }
 
-    /// The name of the tool whose arguments are the value.
+    /// Returns the name of the tool whose arguments are the value.
     pub(crate) fn tool(&self) -> Option<&str> {
         (self.way == Method::Tool).then_some(self.shape.name.as_str())
     }
@@ -244,15 +245,15 @@ impl Extraction {
     }
 }
 
-/// Why there is no value in an answer.
+/// Why an answer contains no value.
 enum Fault {
     /// The model can fix it.
     Mendable(Mismatch),
-    /// It cannot.
+    /// The model cannot fix it.
     Final(Error),
 }
 
-/// A text as JSON. Some models put a fence around it.
+/// Parses a text as JSON. Some models put a fence around it.
 fn parse(text: &str) -> Result<Value, String> {
     let text = text.trim();
     let inner = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
@@ -260,7 +261,7 @@ fn parse(text: &str) -> Result<Value, String> {
     serde_json::from_str(inner.trim()).map_err(|fault| format!("the answer is not JSON: {fault}"))
 }
 
-/// A value as a Rust type, or the place where it does not fit.
+/// Converts a value to a Rust type; an error says where it does not fit.
 pub(crate) fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, String> {
     serde_path_to_error::deserialize(value).map_err(|fault| {
         let path = fault.path().to_string();

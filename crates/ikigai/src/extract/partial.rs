@@ -1,17 +1,17 @@
-//! JSON that is not all there yet.
+//! Incomplete JSON.
 
 use serde_json::Value;
 
-/// The value of a JSON text that is cut off anywhere: as much of it as is certain.
+/// Returns the value of a JSON text that may be cut off anywhere: as much of it as is certain.
 ///
-/// Texts are shown as far as they go. A number, a word or a key at the very end is left out, since it may go on.
+/// Strings are included as far as they go. A number, keyword or key at the very end is left out, as it may continue.
 pub(crate) fn parse(text: &str) -> Option<Value> {
     let mut scan = Scan::default();
     for (at, byte) in text.bytes().enumerate() {
         scan.take(at, byte);
     }
     let mut whole = match scan.text {
-        // A text that goes on: its half-written escape goes.
+        // An unfinished string, without an unfinished escape.
         Some(Place::Value) => {
             let mut open = text.get(..scan.end_of_text(text.len()))?.to_owned();
             open.push('"');
@@ -23,7 +23,7 @@ pub(crate) fn parse(text: &str) -> Option<Value> {
     if whole.trim().is_empty() { None } else { serde_json::from_str(&whole).ok() }
 }
 
-/// What a text in quotes is.
+/// What a string is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Key,
@@ -32,19 +32,19 @@ enum Place {
 
 #[derive(Default)]
 struct Scan {
-    /// What closes the objects and lists that are open, innermost last.
+    /// The closing brackets of the open objects and lists, innermost last.
     open: Vec<u8>,
-    /// Up to here everything is complete, but for what is open.
+    /// Up to here everything is complete, except for open brackets.
     safe: usize,
-    /// Inside a text in quotes, and what it is.
+    /// The string that is being read, if any.
     text: Option<Place>,
-    /// In an object, the next text is a key.
+    /// In an object, the next string is a key.
     key_next: bool,
-    /// A number or a word is being written.
+    /// A number or a keyword is being read.
     scalar: bool,
-    /// Where the escape began that is being written.
+    /// Where an unfinished escape begins.
     escape: Option<usize>,
-    /// The first half of a pair of escapes that make one character.
+    /// Where the first of two escapes that form a surrogate pair begins.
     half: Option<usize>,
 }
 
@@ -79,7 +79,7 @@ impl Scan {
         }
     }
 
-    /// A number or a word is certain only when something follows it.
+    /// A number or a keyword is certain only when something follows it.
     fn end_scalar(&mut self, at: usize) {
         if std::mem::take(&mut self.scalar) {
             self.safe = at;
@@ -96,7 +96,7 @@ impl Scan {
                 } else if length == 5 {
                     self.escape = None;
                 }
-                // \uD800 to \uDBFF are first halves.
+                // \uD800 to \uDBFF are the first half of a surrogate pair.
                 let high = matches!(byte, b'8' | b'9' | b'a' | b'A' | b'b' | b'B');
                 if length == 2 && self.half.is_none() && matches!(byte, b'd' | b'D') {
                     self.half = Some(begin);
@@ -120,7 +120,7 @@ impl Scan {
         }
     }
 
-    /// Where a text that is cut off ends, without what is half-written.
+    /// Returns where a cut-off string ends, without an unfinished escape.
     fn end_of_text(&self, length: usize) -> usize {
         [self.half, self.escape].into_iter().flatten().min().unwrap_or(length)
     }

@@ -1,4 +1,4 @@
-//! The schema of a value that is asked for.
+//! The schema of a requested value.
 
 use ikigai_core::Tool;
 use ikigai_core::validate::ArgumentChecker;
@@ -6,29 +6,29 @@ use serde_json::{Map, Value, json};
 
 use crate::error::Error;
 
-/// The field that holds a value which is no object: providers want an object at the root.
+/// The field that holds a value that is not an object: providers require an object at the root.
 const FIELD: &str = "value";
 
-/// The schema of a value that is asked for.
+/// The schema of a requested value.
 pub(crate) struct ValueSchema {
     pub(crate) name: String,
     pub(crate) description: Option<String>,
-    /// With an object at its root.
+    /// Always has an object at its root.
     pub(crate) schema: Value,
-    /// The value stands in a field of that object.
+    /// Whether the value is in a field of that object.
     wrapped: bool,
     checker: ArgumentChecker,
 }
 
 impl ValueSchema {
-    /// The shape of a Rust type.
+    /// Derives the schema of a Rust type.
     #[cfg(feature = "schema")]
     pub(crate) fn of<T: schemars::JsonSchema>() -> Result<Self, Error> {
         let told = crate::schema::of::<T>();
         ValueSchema::new(&crate::schema::snake_case(&told.name), told.description, told.schema)
     }
 
-    /// The shape of a schema.
+    /// Uses a schema given as JSON.
     pub(crate) fn new(name: &str, description: Option<String>, schema: Value) -> Result<Self, Error> {
         let is_object = schema.get("type").is_some_and(|kind| kind == "object");
         let schema = if is_object { schema } else { wrap(schema) };
@@ -43,7 +43,7 @@ impl ValueSchema {
         }
     }
 
-    /// The value itself, when it matches; or what is wrong with it.
+    /// Returns the value itself if it matches, or else what is wrong with it.
     pub(crate) fn check(&self, value: Value) -> Result<Value, Vec<String>> {
         let Value::Object(mut fields) = value else {
             return Err(vec!["the answer must be a JSON object".to_owned()]);
@@ -59,7 +59,7 @@ impl ValueSchema {
         })
     }
 
-    /// The value as far as it has come.
+    /// Returns an incomplete value, as far as it has arrived.
     pub(crate) fn unwrap(&self, value: Value) -> Option<Value> {
         match value {
             Value::Object(mut fields) if self.wrapped => fields.shift_remove(FIELD),
@@ -68,7 +68,7 @@ impl ValueSchema {
     }
 }
 
-/// A schema in a field of an object; its definitions stay at the root, where references look for them.
+/// Moves a schema into a field of an object; its definitions stay at the root, where references look for them.
 fn wrap(mut schema: Value) -> Value {
     let mut root = Map::new();
     if let Some(fields) = schema.as_object_mut() {

@@ -1,4 +1,4 @@
-//! A value while it is written.
+//! A value that is still being written.
 
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::stream::AnswerStream;
 use crate::turn::Turn;
 
-/// A value while it is written.
+/// A value that is still being written.
 ///
 /// ```
 /// # use ikigai::schemars::{self, JsonSchema};
@@ -37,19 +37,19 @@ pub struct ObjectStream<T> {
     stream: AnswerStream,
     /// The JSON so far.
     text: String,
-    /// The call whose arguments are the value.
+    /// The index of the call whose arguments are the value.
     call: Option<usize>,
-    /// How much of the text was last looked at.
+    /// The length of the text when it was last parsed.
     looked_at: usize,
     shown: Option<Value>,
-    /// What it becomes when it is whole.
+    /// The type of the complete value.
     whole: PhantomData<fn() -> T>,
 }
 
-/// Up to this length every piece of the text is looked at.
+/// Up to this length, the text is parsed again after every piece.
 const SHORT: usize = 4096;
-/// Beyond it, only when the text has grown by this share: a value is read from its beginning each time, and all of that
-/// together takes no more than a fixed number of times the whole.
+/// Above it, only after the text has grown by this share: each time, the value is parsed from its beginning, and this
+/// keeps the total work within a fixed multiple of the text's length.
 const SHARE: usize = 64;
 
 impl<T: serde::de::DeserializeOwned> ObjectStream<T> {
@@ -59,12 +59,12 @@ impl<T: serde::de::DeserializeOwned> ObjectStream<T> {
         Ok(ObjectStream { extraction, stream, text, call: None, looked_at: 0, shown: None, whole: PhantomData })
     }
 
-    /// Returns the value so far, each time more of it has arrived; `None` at the end. It has not been checked yet.
+    /// Returns the value so far each time more of it has arrived, unchecked; `None` at the end.
     ///
-    /// Beyond 4 KiB, it is returned only when it has grown by a sixty-fourth, and at the end.
+    /// Above 4 KiB, it is returned only when it has grown by a sixty-fourth, and at the end.
     ///
     /// # Errors
-    /// If the answer breaks off, or has more values than the client's [limits](crate::Limits) allow.
+    /// Returns an error if the answer is interrupted or exceeds the client's [limits](crate::Limits) on values.
     pub async fn next_value(&mut self) -> Result<Option<Value>, Error> {
         std::future::poll_fn(|cx| self.poll_value(cx)).await.transpose()
     }
@@ -79,12 +79,12 @@ impl<T: serde::de::DeserializeOwned> ObjectStream<T> {
         Poll::Ready(last.then(|| self.shown.clone()).flatten().map(Ok))
     }
 
-    /// Is the text enough longer than when it was last looked at?
+    /// Whether the text has grown enough since it was last parsed.
     fn has_grown(&self) -> bool {
         self.text.len() <= SHORT || self.text.len() - self.looked_at > self.text.len() / SHARE
     }
 
-    /// Reads the value as far as it has come. Is it another one than before?
+    /// Parses the value so far. Returns whether it has changed.
     fn look(&mut self) -> Result<bool, Error> {
         self.looked_at = self.text.len();
         self.extraction.check_size(&self.text)?;
@@ -96,7 +96,7 @@ impl<T: serde::de::DeserializeOwned> ObjectStream<T> {
         Ok(is_new)
     }
 
-    /// Reads the rest, and returns the complete value after checking it. If it does not match, the model is asked once
+    /// Reads the rest and returns the complete value after checking it. If it does not match, the model is asked once
     /// to fix it.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ impl<T: serde::de::DeserializeOwned> ObjectStream<T> {
         self.extraction.settle(answer, read::<T>).await
     }
 
-    /// Takes what the event has of the value. Is there more of it now?
+    /// Adds the event's part of the value to the text. Returns whether there was any.
     fn take(&mut self, event: Event) -> bool {
         match (event, self.extraction.tool()) {
             (Event::Start { .. }, _) => {

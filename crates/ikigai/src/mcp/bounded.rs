@@ -1,6 +1,6 @@
-//! The HTTP client of the SDK, with limits on what a server answers.
+//! The SDK's HTTP client, with limits on what a server sends.
 //!
-//! The SDK's own reads a JSON reply as a whole, however long it is, and turns it into a tree that takes many times its size.
+//! The SDK's own client reads a JSON reply completely, however long, into a tree that takes many times its size.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ use sse_stream::{Sse, SseStream};
 use super::connection::LONGEST;
 use crate::error::beginning;
 
-/// The longest failure that is read: its beginning says what failed.
+/// How much of a failed response is read: its beginning says what failed.
 const LONGEST_FAILURE: usize = 64 << 10;
 const SESSION: &str = "mcp-session-id";
 /// Headers that belong to the protocol.
@@ -79,7 +79,7 @@ impl StreamableHttpClient for Bounded {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Fault> {
-        // Its answer is not read.
+        // The response is not read.
         self.0.delete_session(uri, session, token, headers).await
     }
 
@@ -96,14 +96,14 @@ impl StreamableHttpClient for Bounded {
     }
 }
 
-/// What a server owes to a message.
+/// What a server owes in reply to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owed {
     Reply,
     Nothing,
 }
 
-/// The reply to a message.
+/// Reads the reply to a message.
 async fn read(response: reqwest::Response, owed: Owed) -> Result<StreamableHttpPostResponse, Fault> {
     let (status, headers) = (response.status(), response.headers().clone());
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -147,7 +147,7 @@ async fn read(response: reqwest::Response, owed: Owed) -> Result<StreamableHttpP
         return Ok(StreamableHttpPostResponse::Sse(checked(SseStream::from_bytes_stream(events).boxed()), session));
     }
     if !kind.starts_with(JSON) {
-        // Some servers answer a notification with nothing at all.
+        // Some servers answer a notification with an empty response.
         let is_empty = response.content_length() == Some(0) && owed == Owed::Nothing;
         let other = || StreamableHttpError::UnexpectedContentType(Some(beginning(kind, 100).to_owned()));
         return if is_empty { Ok(StreamableHttpPostResponse::Accepted) } else { Err(other()) };
@@ -160,7 +160,7 @@ async fn read(response: reqwest::Response, owed: Owed) -> Result<StreamableHttpP
     }
 }
 
-/// A message, if it is one and not too much to read.
+/// Parses a message, if it is within the limits.
 fn message(body: &[u8]) -> Result<ServerJsonRpcMessage, String> {
     Limits::client().check_answer(body).map_err(|error| error.message)?;
     serde_json::from_slice(body).map_err(|fault| {
@@ -169,7 +169,7 @@ fn message(body: &[u8]) -> Result<ServerJsonRpcMessage, String> {
     })
 }
 
-/// A whole body, up to a limit.
+/// Reads a complete body, up to a limit.
 async fn whole(mut response: reqwest::Response, limit: usize) -> Result<Bytes, Fault> {
     let mut all = Vec::new();
     while let Some(chunk) = response.chunk().await? {
@@ -184,7 +184,7 @@ async fn whole(mut response: reqwest::Response, limit: usize) -> Result<Bytes, F
     Ok(all.into())
 }
 
-/// Events whose data is not too much to read.
+/// Checks that the data of each event is within the limits.
 fn checked(events: BoxStream<'static, Result<Sse, SseError>>) -> BoxStream<'static, Result<Sse, SseError>> {
     let check = |event: Sse| match Limits::client().check_answer(event.data.as_deref().unwrap_or_default().as_bytes()) {
         Ok(()) => Ok(event),
@@ -201,7 +201,7 @@ fn unusable(why: String) -> Fault {
     StreamableHttpError::UnexpectedServerResponse(Cow::Owned(why))
 }
 
-/// How long the event is that is being read: a blank line ends it.
+/// The length of the event that is being read; a blank line ends it.
 #[derive(Default)]
 struct EventSize {
     event: usize,
@@ -209,14 +209,14 @@ struct EventSize {
 }
 
 impl EventSize {
-    /// The length of the longest event that these bytes belong to.
+    /// Counts these bytes, and returns the length of the longest event among them.
     fn take(&mut self, bytes: &[u8]) -> usize {
         let mut longest = self.event;
         for byte in bytes {
             match byte {
                 b'\n' if self.line == 0 => self.event = 0,
                 b'\n' => self.line = 0,
-                // Part of the line's end.
+                // Part of the line ending.
                 b'\r' => {}
                 _ => {
                     self.line += 1;

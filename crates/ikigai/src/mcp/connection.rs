@@ -27,21 +27,21 @@ use crate::error::{Error, ServerFault, beginning};
 use crate::redact::Secrets;
 use crate::tools::{Callable, Hints, Output};
 
-/// The longest message of a server.
+/// The longest message from a server.
 pub(super) const LONGEST: usize = Limits::client().event;
-/// The longest list of tools: a server that has more is broken.
+/// The longest list of tools: a server with more is broken.
 const MOST_TOOLS: usize = 10_000;
-/// How much of a schema that cannot be used stands in a description.
+/// How much of an unusable schema is included in a tool's description.
 const LONGEST_SCHEMA: usize = 4000;
-/// How many of a program's last lines the model is told.
+/// How many of a program's last lines are shown to the model.
 const LINES_FOR_THE_MODEL: usize = 5;
-/// How long to wait for the last words and the status of a program that has ended.
+/// How long to wait for the last output and the status of a program that has ended.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 
 /// A connection to an MCP server. Cheap to clone; clones are the same connection.
 ///
 /// The server stays connected as long as this connection or one of its tools exists. Then a program is stopped (and
-/// killed if it does not end by itself), and a session is closed.
+/// killed if it does not exit on its own), and a session is closed.
 #[derive(Clone)]
 pub struct Connection {
     link: Arc<Link>,
@@ -49,13 +49,13 @@ pub struct Connection {
 }
 
 struct Link {
-    /// Dropped before the program's life is, so that the program sees the end of its input first.
+    /// Dropped before `life`, so that the program sees the end of its input first.
     service: RunningService<RoleClient, Handler>,
-    /// What it is called in errors.
+    /// The server's name in errors.
     label: String,
-    /// What a model calls it.
+    /// The server's name in messages to a model.
     short: String,
-    /// As the user named it.
+    /// The name given by the user.
     name: Option<String>,
     connect: Duration,
     call: Option<Duration>,
@@ -64,7 +64,7 @@ struct Link {
     secrets: Secrets,
 }
 
-/// Listens to what a server says by itself.
+/// Receives the server's notifications.
 struct Handler {
     changes: watch::Sender<u64>,
 }
@@ -91,7 +91,7 @@ impl Connection {
         let mut log = Log::default();
         let mut life = None;
         let fault = |told: Fault, log: &Log| told.of(&label, log.lines(), &secrets);
-        // With the handshake that servers have had from the start; newer ones know it too.
+        // Uses the original handshake; newer servers support it too.
         let lifecycle = ClientLifecycleMode::Initialize;
         let served = match &server.place {
             Place::Program(program) => {
@@ -123,7 +123,7 @@ impl Connection {
         if life.is_some() {
             tokio::spawn(async move {
                 ended.await;
-                // What it has started may hold its output open. What it wrote before its end is read first.
+                // Processes that it started may hold its output open. What it wrote before it ended is read first.
                 tokio::time::sleep(LAST_WORDS).await;
                 closing.cancel();
             });
@@ -138,26 +138,26 @@ impl Connection {
     /// their names.
     ///
     /// # Errors
-    /// If the server has ended, does not answer in time, or its list has no end.
+    /// Returns an error if the server has ended, does not answer in time, or sends an endless list.
     pub async fn tools(&self) -> Result<Vec<Callable>, Error> {
         let tools = self.list().await?;
         let names = names::unique(tools.iter().map(|tool| (self.link.name.clone(), tool.name.to_string())).collect());
         Ok(tools.into_iter().zip(names).map(|(tool, name)| self.callable(tool, name)).collect())
     }
 
-    /// The server's name: the one you gave it, or else the one it gives itself, or else its address.
+    /// Returns the server's name: the one you gave it, or else the one it reports, or else its command or URL.
     pub fn name(&self) -> String {
         let own = || Some(self.link.service.peer_info()?.server_info.as_ref()?.name.clone());
         self.link.name.clone().or_else(own).unwrap_or_else(|| self.link.label.clone())
     }
 
-    /// The server's own instructions for its use, for the system prompt.
+    /// Returns the server's own instructions for its use, for the system prompt.
     pub fn instructions(&self) -> Option<String> {
         self.link.service.peer_info()?.instructions.clone().filter(|text| !text.trim().is_empty())
     }
 
-    /// Waits until the server says that its tools have changed; then call [`tools`](Connection::tools) again. Returns
-    /// false if the server has ended: there will be no more changes.
+    /// Waits until the server reports that its tools have changed; then call [`tools`](Connection::tools) again.
+    /// Returns `false` if the server has ended and there will be no more changes.
     ///
     /// ```no_run
     /// # async fn f(mut server: ikigai::mcp::Connection, mut chat: ikigai::Chat) -> Result<(), ikigai::Error> {
@@ -176,18 +176,18 @@ impl Connection {
         }
     }
 
-    /// Whether the server is still running, as far as is known. This does not contact a remote server.
+    /// Returns whether the server is still running, as far as is known. This does not contact a remote server.
     pub fn is_connected(&self) -> bool {
         let ended = self.link.life.as_ref().is_some_and(|life| life.status.borrow().is_some());
         !ended && !self.link.service.is_transport_closed()
     }
 
-    /// The last lines that a program wrote to its standard error.
+    /// Returns the last lines that a program wrote to its standard error.
     pub fn log(&self) -> Vec<String> {
         self.link.log.lines()
     }
 
-    /// All tools, page by page.
+    /// Lists all tools, page by page.
     async fn list(&self) -> Result<Vec<rmcp::model::Tool>, Error> {
         let mut tools = Vec::new();
         let mut cursor: Option<String> = None;
@@ -214,7 +214,7 @@ impl Connection {
         }
     }
 
-    /// A tool of the server under a name.
+    /// Makes one of the server's tools callable under a name.
     fn callable(&self, tool: rmcp::model::Tool, name: String) -> Callable {
         let link = Arc::clone(&self.link);
         let definition = definition(&tool, name);
@@ -232,16 +232,16 @@ impl Connection {
 }
 
 impl Link {
-    /// Runs a tool. Dropping the future tells the server that nobody waits any more.
+    /// Runs a tool. Dropping the future cancels the call at the server.
     async fn call(&self, tool: std::borrow::Cow<'static, str>, arguments: Map<String, Value>) -> Output {
         let asked = CallToolRequestParams::new(tool).with_arguments(arguments);
         match self.service.call_tool(asked).await {
             Ok(result) => content::output(result),
-            // The server's own words about this call, not a failure of the server.
+            // The server's own message about this call, not a failure of the server.
             Err(ServiceError::McpError(error)) => Output::error(self.secrets.redact(&error.message).into_owned()),
             Err(error) => {
                 let mut fault = self.fault(&error).await;
-                // Not the whole command: what stands in it is nothing for a model.
+                // Not the whole command, which may contain things that are not for a model.
                 fault.server.clone_from(&self.short);
                 fault.log = fault.log.split_off(fault.log.len().saturating_sub(LINES_FOR_THE_MODEL));
                 Output::error(fault.to_string())
@@ -249,7 +249,7 @@ impl Link {
         }
     }
 
-    /// A request failed: perhaps because the program has ended.
+    /// Returns the fault for a failed request, which may have failed because the program has ended.
     async fn fault(&self, error: &ServiceError) -> ServerFault {
         let told = match error {
             ServiceError::TransportClosed | ServiceError::TransportSend(_) | ServiceError::Cancelled { .. } => {
@@ -268,7 +268,7 @@ impl Link {
     }
 }
 
-/// How a program ended, if it has: it may take a moment to be known, and so may its last words.
+/// Returns how a program ended, if it has. Its status may take a moment to become known, and so may its last output.
 async fn last_words(life: Option<&Life>) -> Option<String> {
     let ended = ended(Some(life?));
     let status = tokio::time::timeout(LAST_WORDS, ended).await.ok();
@@ -276,7 +276,7 @@ async fn last_words(life: Option<&Life>) -> Option<String> {
     status
 }
 
-/// Waits for a program's end, and says how it ended. A server at an address has none.
+/// Waits until a program ends, and says how. Never returns for a remote server.
 fn ended(life: Option<&Life>) -> impl Future<Output = String> + Send + use<> {
     let status = life.map(|life| life.status.clone());
     async move {
@@ -289,21 +289,21 @@ fn ended(life: Option<&Life>) -> impl Future<Output = String> + Send + use<> {
     }
 }
 
-/// A tool as the model sees it.
+/// Returns a tool as the model sees it.
 fn definition(tool: &rmcp::model::Tool, name: String) -> Tool {
     let mut description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default().to_owned();
     let mut schema = tool.input_schema.as_ref().clone();
-    // Providers want to be told that arguments are an object; some servers leave it out.
+    // Providers require arguments to be declared as an object; some servers leave that out.
     schema.entry("type").or_insert_with(|| Value::from("object"));
     let schema = Value::Object(schema);
-    // The schema is the server's: it is not bent to what a provider calls strict.
+    // The schema belongs to the server, so it is not adapted to a provider's strict rules.
     let definition = Tool::new(name, description.as_str()).parameters(schema.clone()).lenient();
     let fits = schema.get("type") == Some(&Value::from("object"))
         && definition.as_function().is_none_or(|function| function.argument_checker().is_ok());
     if fits {
         return definition;
     }
-    // One bad schema must not keep the others from being used: the model reads it, and the server judges the arguments.
+    // One bad schema must not make the others unusable: the model reads it, and the server checks the arguments.
     let told = schema.to_string();
     description.push_str("\n\nThe JSON Schema of its arguments: ");
     description.push_str(beginning(&told, LONGEST_SCHEMA));

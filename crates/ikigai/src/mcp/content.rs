@@ -1,4 +1,4 @@
-//! What a server's tool gave, as blocks.
+//! Results of a server's tools, as blocks.
 
 use ikigai_core::{Block, Source};
 use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::tools::Output;
 
-/// A result as blocks. What the server calls an error stays one.
+/// Converts a result to blocks. An error reported by the server remains one.
 pub(super) fn output(result: CallToolResult) -> Output {
     let is_error = result.is_error == Some(true);
     let mut blocks: Vec<Block> = result.content.into_iter().map(block).collect();
@@ -23,8 +23,8 @@ pub(super) fn output(result: CallToolResult) -> Output {
     output
 }
 
-/// Do the blocks say this value already? Servers write structured content a second time, for clients that do not know it.
-/// The official SDKs put what is no object into one, as `{"result": …}`, and write a list as a text for each of its items.
+/// Whether the blocks already contain this value: servers repeat structured content as text for clients without support.
+/// The official SDKs wrap a value that is not an object as `{"result": …}`, and write a list as one text per item.
 fn say(blocks: &[Block], value: &Value) -> bool {
     let texts: Vec<&str> = blocks
         .iter()
@@ -57,7 +57,7 @@ fn block(content: ContentBlock) -> Block {
         ContentBlock::Audio(audio) => Block::audio(Source::Base64 { media_type: audio.mime_type, data: audio.data }),
         ContentBlock::Resource(embedded) => resource(embedded.resource),
         ContentBlock::ResourceLink(link) => Block::text(linked(&link)),
-        // A kind that is newer than this list: the model reads its JSON.
+        // A newer kind of content: the model reads its JSON.
         other => Block::text(serde_json::to_string(&other).unwrap_or_default()),
     }
 }
@@ -81,7 +81,7 @@ fn resource(contents: ResourceContents) -> Block {
     }
 }
 
-/// A link in words: what it is called, where it is, what it is.
+/// Describes a link in words: its name, its URL, its content.
 fn linked(link: &Resource) -> String {
     let mut told = format!("{}: {}", link.title.as_deref().unwrap_or(&link.name), link.uri);
     if let Some(media_type) = &link.mime_type {

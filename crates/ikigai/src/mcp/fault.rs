@@ -1,4 +1,4 @@
-//! What goes wrong with a server, in words that name it and the way out.
+//! Messages about a server that failed: they name it and say what to do.
 
 use std::error::Error as StdError;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use super::server::{Place, Server};
 use crate::error::{ServerFault, beginning};
 use crate::redact::Secrets;
 
-/// The longest excerpt of a server's words, in bytes.
+/// The longest excerpt of a server's message, in bytes.
 const EXCERPT: usize = 1000;
 
-/// What nobody may see of a server: the values of its variables and headers.
+/// Returns what nobody may see of a server: the values of its variables and headers.
 pub(super) fn secrets_of(server: &Server) -> Secrets {
     match &server.place {
         Place::Program(program) => Secrets::new(program.variables.iter().map(|(_, value)| value.clone())),
@@ -26,7 +26,7 @@ pub(super) fn secrets_of(server: &Server) -> Secrets {
     }
 }
 
-/// What went wrong, without the server's name: that is put before it.
+/// What went wrong, without the server's name, which is put before it.
 pub(super) struct Fault {
     pub(super) kind: ErrorKind,
     pub(super) why: String,
@@ -47,7 +47,7 @@ impl Fault {
         Fault::new(ErrorKind::Network, format!("has ended{status}"))
     }
 
-    /// The program could not be started.
+    /// The program cannot be started.
     pub(super) fn not_started(program: &str, error: &std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::NotFound => Fault::new(
@@ -102,7 +102,7 @@ impl Fault {
         }
     }
 
-    /// Something failed between here and there.
+    /// Something failed on the way to the server.
     fn on_the_way(error: &(dyn StdError + 'static)) -> Self {
         let mut innermost = error;
         let mut next = Some(error);
@@ -127,12 +127,12 @@ impl Fault {
         Fault::new(ErrorKind::Network, format!("cannot be reached: {}", beginning(&innermost.to_string(), EXCERPT)))
     }
 
-    /// The server answered, with a bad status.
+    /// The server answered with an error status.
     fn refused(error: &StreamableHttpError<reqwest::Error>) -> Option<Self> {
         match error {
             StreamableHttpError::Client(error) => Some(Fault::over_http(error)),
             StreamableHttpError::HttpStatus(error) => Some(Fault::status(error.status)),
-            // The SDK has no field for it, only these words: "HTTP 404 Not Found: …".
+            // The SDK has no field for it, only this text: "HTTP 404 Not Found: …".
             StreamableHttpError::UnexpectedServerResponse(words) => {
                 let status = words.strip_prefix("HTTP ").and_then(|words| words.get(..3)?.parse().ok());
                 let why =
@@ -148,7 +148,7 @@ impl Fault {
             return Fault::status(status.as_u16());
         }
         let kind = if error.is_timeout() { ErrorKind::Timeout } else { ErrorKind::Network };
-        // The innermost cause: the layers above it repeat the address, with what may be a key in it.
+        // The innermost cause: the layers above it repeat the URL, which may contain a key.
         let mut cause: &dyn StdError = error;
         while let Some(source) = cause.source() {
             cause = source;
@@ -167,7 +167,7 @@ impl Fault {
         }
     }
 
-    /// With the server's name, and what it wrote last.
+    /// Adds the server's name and its last output.
     pub(super) fn of(self, server: &str, log: Vec<String>, secrets: &Secrets) -> ServerFault {
         ServerFault { server: server.to_owned(), why: secrets.redact(&self.why).into_owned(), log, kind: self.kind }
     }

@@ -1,4 +1,4 @@
-//! What a program says, a message a line, with limits on each.
+//! A program's output, one message per line, with limits on each.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,9 +9,9 @@ use tokio::io::{AsyncRead, ReadBuf};
 use super::connection::LONGEST;
 use super::process::Log;
 
-/// The output of a program, up to the first line that is too much to read. It is noted why the rest is not read.
+/// A program's output, up to the first line that exceeds a limit. The log says why the rest is not read.
 ///
-/// The SDK passes over lines that are too long, and whoever waits for one of them waits for ever; and it turns a line into
+/// The SDK skips lines that are too long, so that anyone waiting for one of them waits forever, and it parses a line into
 /// a tree that takes many times its size.
 pub(super) struct BoundedLines<R> {
     output: R,
@@ -39,7 +39,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for BoundedLines<R> {
     }
 }
 
-/// What the line that is being read has come to.
+/// The size of the line that is being read, so far.
 #[derive(Default)]
 struct Line {
     bytes: usize,
@@ -53,12 +53,12 @@ enum Place {
     #[default]
     Outside,
     InText,
-    /// Behind a backslash in a text.
+    /// After a backslash in a string.
     Escaped,
 }
 
 impl Line {
-    /// Takes the next bytes. An error says which limit is reached.
+    /// Counts the next bytes. An error says which limit was exceeded.
     fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
         const LIMITS: Limits = Limits::client();
         for byte in bytes {

@@ -24,17 +24,17 @@
 //!
 //! # Results
 //!
-//! Text, pictures, sounds and embedded resources become blocks of the result; a link to a resource becomes text that
-//! names it. Structured content is kept as JSON, unless the text already says the same. What the server reports as an
-//! error is an error for the model. If the server has ended, the model is told so, and nothing hangs. A result can have
-//! up to 16 MiB; a longer one is never read, and its call ends at the tool's time limit.
+//! Text, pictures, audio and embedded resources become blocks of the result; a link to a resource becomes text that
+//! names it. Structured content is kept as JSON, unless the text already says the same. An error reported by the server
+//! is reported to the model as an error. If the server has ended, the model is told so, and nothing hangs. A result can
+//! have up to 16 MiB; a longer one is never read, and its call ends at the tool's time limit.
 //!
 //! # What a server may do
 //!
-//! A server is an untrusted program. It gets a few environment variables (`PATH`, `HOME` and such), but not the keys
-//! among them; [`Server::env`] adds more. What it writes to its standard error is kept for error messages, and never
-//! reaches the terminal. Its requests for model answers (sampling) and for user input (elicitation) are declined. What
-//! it says about its tools is in [`Callable::hints`](crate::Callable::hints); these are hints, not promises.
+//! A server is an untrusted program. It gets a few environment variables (`PATH`, `HOME` and such), which contain no
+//! keys; [`Server::env`] adds more. What it writes to its standard error is kept for error messages, and never reaches
+//! the terminal. Its requests for model answers (sampling) and for user input (elicitation) are declined. What it says
+//! about its tools is in [`Callable::hints`](crate::Callable::hints); these are hints, not promises.
 //!
 //! A program is killed when its connection and the last of its tools have been dropped. If this process is killed, the
 //! program sees the end of its input; a program that ignores that keeps running.

@@ -1,10 +1,11 @@
-//! Names of tools that every provider accepts.
+//! Tool names that every provider accepts.
 
 /// The longest name that every provider accepts.
 const LONGEST: usize = 64;
 
-/// A tool's name, perhaps with its server's before it, as every provider accepts it: letters, digits, `_` and `-`, a letter
-/// or `_` first, at most 64 of them. A name that had to be cut ends in a mark made of the whole, so that two stay two.
+/// Turns a tool's name, with an optional server name before it, into one that every provider accepts: at most 64
+/// letters, digits, `_` and `-`, beginning with a letter or `_`. A name that is cut ends in a mark computed from all of
+/// it, so that different names stay different.
 pub(super) fn safe(server: Option<&str>, tool: &str) -> String {
     let whole = match server {
         Some(server) => format!("{server}__{tool}"),
@@ -18,14 +19,14 @@ pub(super) fn safe(server: Option<&str>, tool: &str) -> String {
     if name.len() > LONGEST { marked(&name, &whole) } else { name }
 }
 
-/// A name with a mark made of what it stands for.
+/// Appends a mark computed from `whole`.
 fn marked(name: &str, whole: &str) -> String {
     let mark = format!("_{:08x}", fnv(whole));
     let kept: String = name.chars().take(LONGEST - mark.len()).collect();
     kept + &mark
 }
 
-/// The names of several tools, given as (server, tool): each once. Of those that would be the same, all but the first get
+/// Makes the names of several tools, given as (server, tool), unique. Of those that would be equal, all but the first get
 /// a mark.
 pub(super) fn unique(names: Vec<(Option<String>, String)>) -> Vec<String> {
     let mut given: Vec<String> = Vec::new();
@@ -41,7 +42,7 @@ pub(super) fn unique(names: Vec<(Option<String>, String)>) -> Vec<String> {
     given
 }
 
-/// FNV-1a: the same on every machine and in every version, so that names stay as prompt caches know them.
+/// FNV-1a: the same on every machine and in every version, so that names still match prompt caches.
 fn fnv(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

@@ -19,10 +19,10 @@ use crate::redact::Secrets;
 /// How many of a program's last lines are kept, and how much of each.
 const LINES: usize = 20;
 const LINE: usize = 500;
-/// How long a program may take to end by itself once it is not needed any more.
+/// How long a program may take to exit on its own once it is no longer needed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Variables that programs need, and that hold no keys.
+/// Variables that programs need and that hold no keys.
 const VARIABLES: [&str; 36] = [
     "HOME",
     "LOGNAME",
@@ -62,7 +62,7 @@ const VARIABLES: [&str; 36] = [
     "USERPROFILE",
 ];
 
-/// A program that runs.
+/// A running program.
 pub(super) struct Running {
     pub(super) input: ChildStdin,
     pub(super) output: ChildStdout,
@@ -70,7 +70,7 @@ pub(super) struct Running {
     pub(super) life: Life,
 }
 
-/// Ends the program when dropped: it may end by itself for a moment, and is killed then, with all that it has started.
+/// Ends the program when dropped: after a moment to exit on its own, it is killed, along with all it started.
 pub(super) struct Life {
     /// How it ended, once it has.
     pub(super) status: watch::Receiver<Option<String>>,
@@ -127,7 +127,7 @@ fn command(program: &Program) -> CommandWrap {
         }
     });
     wrapped.wrap(KillOnDrop);
-    // A group of its own: what the program starts ends with it, and Ctrl-C in the terminal is not for it.
+    // Its own process group: what the program starts ends with it, and Ctrl-C in the terminal does not reach it.
     #[cfg(unix)]
     wrapped.wrap(process_wrap::tokio::ProcessGroup::leader());
     #[cfg(windows)]
@@ -135,8 +135,8 @@ fn command(program: &Program) -> CommandWrap {
     wrapped
 }
 
-/// A program and what it has started. All of it is killed when this is dropped, which may be when the runtime ends: then
-/// nobody waits any more.
+/// A program and what it has started. All of it is killed when this is dropped, possibly because the runtime is shutting
+/// down and nothing waits for the program any longer.
 struct Group(Box<dyn ChildWrapper>);
 
 impl Drop for Group {
@@ -146,7 +146,7 @@ impl Drop for Group {
     }
 }
 
-/// Waits for a program's end, or until nobody needs it.
+/// Waits until a program ends or is no longer needed.
 async fn watch_over(
     child: Box<dyn ChildWrapper>,
     unneeded: oneshot::Receiver<()>,
@@ -155,7 +155,7 @@ async fn watch_over(
     let mut child = Group(child);
     let status = tokio::select! {
         status = child.0.wait() => status,
-        // The sender is dropped, never used.
+        // The sender is only ever dropped.
         _ = unneeded => match tokio::time::timeout(GRACE, child.0.wait()).await {
             Ok(status) => status,
             Err(_) => {
@@ -168,11 +168,11 @@ async fn watch_over(
     };
     drop(child);
     let told = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-    // Nobody may want to know any more.
+    // There may be no receiver left.
     let _ = ended.send(Some(told));
 }
 
-/// Reads what a program writes to its standard error, to the end, and keeps the last of it.
+/// Reads a program's standard error to its end, and keeps the last lines.
 async fn keep(mut errors: impl AsyncRead + Unpin, log: Log, secrets: Secrets) {
     let mut line = Vec::new();
     let mut bytes = [0; 4096];
@@ -184,7 +184,7 @@ async fn keep(mut errors: impl AsyncRead + Unpin, log: Log, secrets: Secrets) {
         for &byte in bytes.iter().take(count) {
             match byte {
                 b'\n' => note(&mut line, &log, &secrets),
-                // The rest of a long line is passed over.
+                // The rest of a long line is skipped.
                 _ if line.len() < 4 * LINE => line.push(byte),
                 _ => {}
             }

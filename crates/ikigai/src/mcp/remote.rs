@@ -16,7 +16,7 @@ use super::fault::Fault;
 use super::server::Remote;
 use crate::transport::{Http, HttpBuilder, Proxy, Version};
 
-/// A way to a server at an address. Nothing is sent yet.
+/// Returns a transport to a server at a URL. Nothing is sent yet.
 pub(super) fn transport(remote: &Remote) -> Result<StreamableHttpClientTransport<Bounded>, Fault> {
     let parsed: Result<http::Uri, _> = remote.url.parse();
     let is_address = parsed.is_ok_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some());
@@ -39,7 +39,7 @@ pub(super) fn transport(remote: &Remote) -> Result<StreamableHttpClientTransport
         headers.insert(name, value);
     }
     let client = client(remote.http.clone().unwrap_or_else(Http::builder))?;
-    // A stream that broke is taken up again a few times; without a limit, a call to a server that is gone would never end.
+    // A broken stream is resumed a few times; without a limit, a call to a server that is gone would never end.
     let mut again = ExponentialBackoff::default();
     again.max_times = Some(3);
     again.base_duration = Duration::from_millis(500);
@@ -53,8 +53,8 @@ pub(super) fn transport(remote: &Remote) -> Result<StreamableHttpClientTransport
     Ok(StreamableHttpClientTransport::with_client(Bounded(client), config))
 }
 
-/// A client as the protocol's SDK wants it. It follows redirects as long as they stay with the same host: servers send from
-/// `/mcp` to `/mcp/`.
+/// Returns a client for the protocol's SDK. It follows redirects within the same host: servers redirect from `/mcp` to
+/// `/mcp/`.
 fn client(http: HttpBuilder) -> Result<reqwest::Client, Fault> {
     let broken = |what: &str, error: reqwest::Error| Fault::invalid(format!("{what}: {}", error.without_url()));
     let mut certificates = Vec::new();

@@ -1,4 +1,4 @@
-//! How a server is reached.
+//! How to reach a server.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::config::Key;
 use crate::error::{Error, Reason};
 use crate::transport::HttpBuilder;
 
-/// An MCP server that is not connected yet.
+/// An MCP server that is not yet connected.
 ///
 /// ```no_run
 /// use ikigai::mcp::Server;
@@ -35,9 +35,9 @@ pub struct Server {
 /// Where a server is.
 #[derive(Clone)]
 pub(super) enum Place {
-    /// A program that is started.
+    /// A program to start.
     Program(Program),
-    /// An address.
+    /// A URL.
     Remote(Remote),
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Program {
     pub(super) variables: Vec<(String, SecretString)>,
     pub(super) inherits: bool,
     pub(super) folder: Option<PathBuf>,
-    /// Settings that belong to servers at an address.
+    /// A setting that only remote servers have, if one was made.
     pub(super) misplaced: Option<&'static str>,
 }
 
@@ -58,12 +58,12 @@ pub(super) struct Remote {
     pub(super) bearer: Option<Key>,
     pub(super) headers: Vec<(String, SecretString)>,
     pub(super) http: Option<HttpBuilder>,
-    /// Settings that belong to programs.
+    /// A setting that only programs have, if one was made.
     pub(super) misplaced: Option<&'static str>,
 }
 
 impl Server {
-    /// A server that is started as a program, with which the client talks over standard input and output.
+    /// Describes a server that is started as a program; the client talks to it over standard input and output.
     pub fn command<A: Into<OsString>>(program: impl Into<OsString>, arguments: impl IntoIterator<Item = A>) -> Self {
         Server::at(Place::Program(Program {
             program: program.into(),
@@ -75,7 +75,7 @@ impl Server {
         }))
     }
 
-    /// A server at a URL, over streamable HTTP.
+    /// Describes a server at a URL, over streamable HTTP.
     pub fn url(url: impl Into<String>) -> Self {
         let url = url.into();
         Server::at(Place::Remote(Remote { url, bearer: None, headers: Vec::new(), http: None, misplaced: None }))
@@ -135,11 +135,11 @@ impl Server {
         self
     }
 
-    /// Starts the program, or connects to the address, and waits until the server is ready.
+    /// Starts the program or connects to the URL, and waits until the server is ready.
     ///
     /// # Errors
-    /// If the program does not exist, nothing answers, or what answers is not an MCP server. The error says how to fix
-    /// it, and includes the last lines that a program wrote to its standard error.
+    /// Returns an error if the program does not exist, if nothing answers, or if what answers is not an MCP server. The
+    /// error says how to fix it, and includes the last lines that a program wrote to its standard error.
     pub async fn connect(self) -> Result<Connection, Error> {
         let (misplaced, here, there) = match &self.place {
             Place::Program(program) => (program.misplaced, "a program", "servers at an address"),
@@ -152,7 +152,7 @@ impl Server {
         Connection::open(self).await
     }
 
-    /// What the server is called in errors: its name, or where it is.
+    /// Returns the server's label in errors: its name, and its command or URL.
     pub(super) fn label(&self) -> String {
         match &self.name {
             Some(name) => format!("`{name}` ({})", self.place),
@@ -160,7 +160,7 @@ impl Server {
         }
     }
 
-    /// The same in short, for a model: the rest of a command or an address is none of its business.
+    /// Returns a short label for a model, which need not see the rest of a command or URL.
     pub(super) fn short(&self) -> String {
         let of = match (&self.name, &self.place) {
             (Some(name), _) => name.clone(),
@@ -193,7 +193,7 @@ impl Server {
     }
 }
 
-/// The command, or the address without what may be a key in it.
+/// Prints the command, or the URL without anything that may be a key.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -206,7 +206,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// An address without its query, and without a name and a password in it.
+/// Removes the query, and a user name and password, from a URL.
 fn bare(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or(url);
     match url.split_once("://") {
@@ -219,7 +219,7 @@ fn bare(url: &str) -> String {
     }
 }
 
-/// Names of variables and headers without their values: some of them are keys.
+/// Prints the names of variables and headers without their values: some of them are keys.
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = |pairs: &[(String, SecretString)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();

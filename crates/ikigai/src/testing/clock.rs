@@ -1,4 +1,4 @@
-//! A clock that is told the time.
+//! A clock that tests control.
 
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::time::{Clock, Sleep};
 
-/// Time passes when a test says so; or, if it skips, whenever somebody waits.
+/// Time passes when a test says so, or, if the clock skips, whenever something waits.
 #[derive(Debug, Clone)]
 pub(crate) struct TestClock {
     state: Arc<Mutex<State>>,
@@ -22,12 +22,12 @@ struct State {
 }
 
 impl TestClock {
-    /// One whose waits last until [`advance`](TestClock::advance).
+    /// Returns a clock whose waits last until [`advance`](TestClock::advance).
     pub(crate) fn stopped() -> Self {
         TestClock::new(false)
     }
 
-    /// One whose waits are over at once, and are remembered.
+    /// Returns a clock whose waits end at once and are recorded.
     pub(crate) fn skipping() -> Self {
         TestClock::new(true)
     }
@@ -48,7 +48,7 @@ impl TestClock {
         }
     }
 
-    /// Every wait that was asked for, in order.
+    /// Returns every wait that was requested, in order.
     pub(crate) fn waits(&self) -> Vec<Duration> {
         self.state.lock().unwrap().waits.clone()
     }

@@ -1,5 +1,5 @@
-//! What tests of this crate share: a clock that is told the time, a server that does as it is told, a transport that
-//! answers from a list.
+//! What the tests of this crate share: a clock and a server that they control, and a transport that answers from a
+//! list.
 
 mod clock;
 mod script;

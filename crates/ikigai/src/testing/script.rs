@@ -13,14 +13,14 @@ use crate::testing::TestClock;
 use crate::transport::{Body, Failure, Sending, Transport, TransportError};
 use crate::{Client, ClientBuilder};
 
-/// What one request is answered with.
+/// The answer to one request.
 #[derive(Clone)]
 pub(crate) enum Reply {
     Head { status: u16, headers: Vec<(&'static str, String)>, pieces: Vec<Piece> },
     Fail(Failure),
 }
 
-/// What comes next in a body.
+/// The next piece of a body.
 #[derive(Clone)]
 pub(crate) enum Piece {
     Bytes(Bytes),
@@ -33,13 +33,13 @@ impl Reply {
         Reply::Head { status, headers: Vec::new(), pieces: vec![Piece::Bytes(body.into())] }
     }
 
-    /// A whole answer, as a provider of the dialect writes it.
+    /// A complete answer, as a provider of the dialect writes it.
     pub(crate) fn whole(dialect: Dialect, response: &Response) -> Self {
         let body = dialect.encode_response(response, &ikigai_core::wire::Reply::default());
         Reply::new(200, body.body)
     }
 
-    /// A stream, in pieces of one event each.
+    /// A stream in pieces of one event each.
     pub(crate) fn stream(dialect: Dialect, response: &Response) -> Self {
         Reply::pieces(frames(dialect, response).into_iter().map(Piece::Bytes))
     }
@@ -48,7 +48,7 @@ impl Reply {
         Reply::Head { status: 200, headers: Vec::new(), pieces: pieces.into_iter().collect() }
     }
 
-    /// The same with another text in its pieces.
+    /// Changes the text in its pieces.
     pub(crate) fn map(mut self, change: impl Fn(&str) -> String) -> Self {
         if let Reply::Head { pieces, .. } = &mut self {
             for piece in pieces {
@@ -68,7 +68,7 @@ impl Reply {
     }
 }
 
-/// The bytes of a stream, one piece for each event that has any.
+/// Returns the bytes of a stream, one piece for each event that has any.
 pub(crate) fn frames(dialect: Dialect, response: &Response) -> Vec<Bytes> {
     let mut reply = ikigai_core::wire::Reply::default();
     reply.stream_usage = true;
@@ -84,7 +84,7 @@ pub(crate) fn frames(dialect: Dialect, response: &Response) -> Vec<Bytes> {
     pieces
 }
 
-/// An answer of text, with some usage.
+/// Returns a text answer with some usage.
 pub(crate) fn says(text: &str) -> Response {
     let mut response = Response::new(text, FinishReason::Stop);
     response.id = Some("r1".to_owned());
@@ -93,7 +93,7 @@ pub(crate) fn says(text: &str) -> Response {
     response
 }
 
-/// An answer that calls tools.
+/// Returns an answer that calls tools.
 pub(crate) fn calls(calls: &[(&str, &str, serde_json::Value)]) -> Response {
     let block = |(id, name, arguments): &(&str, &str, serde_json::Value)| {
         Block::tool_call(*id, *name, arguments.as_object().cloned().unwrap_or_default())
@@ -104,7 +104,7 @@ pub(crate) fn calls(calls: &[(&str, &str, serde_json::Value)]) -> Response {
     response
 }
 
-/// A transport that answers from a list, and remembers what it was sent.
+/// A transport that answers from a list and records the requests.
 #[derive(Clone, Default)]
 pub(crate) struct Scripted {
     state: Arc<Mutex<State>>,
@@ -124,7 +124,7 @@ impl Scripted {
         scripted
     }
 
-    /// A client on it, with keys for everybody and a clock whose waits are over at once.
+    /// Returns a client that uses it, with keys for several providers and a clock whose waits end at once.
     pub(crate) fn client(&self) -> Client {
         self.client_with(TestClock::skipping())
     }
@@ -145,12 +145,12 @@ impl Scripted {
         self.state.lock().unwrap().requests.clone()
     }
 
-    /// The JSON body of a request, by its place.
+    /// Returns the JSON body of a request, by its index.
     pub(crate) fn body(&self, place: usize) -> serde_json::Value {
         serde_json::from_slice(self.requests()[place].body()).unwrap()
     }
 
-    /// How many bodies have neither ended nor been dropped.
+    /// Returns how many bodies have neither ended nor been dropped.
     pub(crate) fn open(&self) -> usize {
         self.state.lock().unwrap().open
     }
@@ -162,7 +162,7 @@ impl std::fmt::Debug for Scripted {
     }
 }
 
-/// Counts a body as open while it lives.
+/// Counts a body as open while it exists.
 struct Open(Arc<Mutex<State>>);
 
 impl Drop for Open {

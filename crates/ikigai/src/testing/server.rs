@@ -1,4 +1,4 @@
-//! A server that does as it is told.
+//! A server that tests control.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, mpsc};
 
-/// What it answers: a head, and a body whose pieces come through a channel.
+/// An answer: a head, and a body whose pieces may come through a channel.
 pub(crate) struct Answer {
     status: u16,
     headers: Vec<(&'static str, String)>,
@@ -39,12 +39,12 @@ impl Answer {
         Answer::new(200, body)
     }
 
-    /// Pieces as they are sent; an error breaks the connection, dropping the sender ends the body.
+    /// Sends pieces as they come; an error breaks the connection, and dropping the sender ends the body.
     pub(crate) fn pieces(receiver: mpsc::Receiver<Result<Bytes, std::io::Error>>) -> Self {
         Answer { status: 200, headers: Vec::new(), body: Pieces::Channel(receiver) }
     }
 
-    /// Many pieces of one size as fast as they are taken, counted.
+    /// Sends many pieces of one size, as fast as they are read, and counts them.
     pub(crate) fn endless(taken: Arc<AtomicUsize>, size: usize) -> Self {
         Answer { status: 200, headers: Vec::new(), body: Pieces::Count(taken, size) }
     }
@@ -71,7 +71,7 @@ impl hyper::body::Body for Pieces {
     }
 }
 
-/// It listens on a free port of this machine until it is dropped.
+/// Listens on a free local port until it is dropped.
 pub(crate) struct Server {
     address: std::net::SocketAddr,
     seen: Arc<Seen>,
@@ -90,7 +90,7 @@ impl Server {
         Server::serve(answer, None).await
     }
 
-    /// The same behind TLS, for `localhost`; with the certificate that a client has to trust, as PEM.
+    /// Like `start`, but with TLS, for `localhost`; also returns the certificate that a client has to trust, as PEM.
     pub(crate) async fn start_tls(
         answer: impl Fn(&http::Request<Bytes>) -> Answer + Send + Sync + 'static,
     ) -> (Self, String) {
@@ -146,7 +146,7 @@ impl Server {
         self.address.port()
     }
 
-    /// How many connections were ever opened.
+    /// Returns how many connections have been opened in all.
     pub(crate) fn opened(&self) -> usize {
         self.seen.opened.load(Ordering::SeqCst)
     }
@@ -161,7 +161,7 @@ impl Server {
         tokio::time::timeout(Duration::from_secs(20), reached).await.expect("connections stay as they are");
     }
 
-    /// The requests so far, oldest first.
+    /// Returns the requests so far, oldest first.
     pub(crate) async fn requests(&self) -> Vec<http::Request<Bytes>> {
         self.seen.requests.lock().await.clone()
     }

@@ -1,4 +1,4 @@
-//! Every field that a piece of work leaves in spans and events.
+//! Records every field that a piece of work leaves in spans and events.
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -49,7 +49,7 @@ impl Subscriber for Recorder {
     fn exit(&self, _: &Id) {}
 }
 
-/// The fields that a piece of work leaves, in order.
+/// Returns the fields that a piece of work leaves, in order.
 pub(crate) async fn fields_of(work: impl Future<Output = ()>) -> Vec<(String, String)> {
     let fields = Fields::default();
     let guard = tracing::subscriber::set_default(Recorder(Arc::clone(&fields)));

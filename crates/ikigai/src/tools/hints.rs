@@ -22,7 +22,7 @@
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hints {
-    /// A name for people.
+    /// A display name.
     pub title: Option<String>,
     /// Whether it changes nothing.
     pub read_only: Option<bool>,
@@ -30,17 +30,17 @@ pub struct Hints {
     pub destructive: Option<bool>,
     /// Whether a second call with the same arguments changes nothing more.
     pub idempotent: Option<bool>,
-    /// Whether it reaches an open world, such as the web.
+    /// Whether it interacts with the outside world, such as the web.
     pub open_world: Option<bool>,
 }
 
 impl Hints {
-    /// Whether a call may change something: true, unless the hints say that it only reads.
+    /// Returns whether a call may change something: `true`, unless the hints say that it only reads.
     pub fn may_change(&self) -> bool {
         self.read_only != Some(true)
     }
 
-    /// Whether a call may destroy something: true, unless the hints say that it only reads or only adds.
+    /// Returns whether a call may destroy something: `true`, unless the hints say that it only reads or only adds.
     pub fn may_destroy(&self) -> bool {
         self.may_change() && self.destructive != Some(false)
     }

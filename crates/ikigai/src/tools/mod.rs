@@ -20,7 +20,7 @@ pub(crate) use run::{ToolRunner, run};
 
 type Running<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type Code = dyn Fn(ToolCall) -> Running<Output> + Send + Sync;
-/// What is asked before a call is run.
+/// The function that is asked before a call is run.
 pub(crate) type Approve = dyn Fn(ToolCall) -> Running<Approval> + Send + Sync;
 
 /// Whether a tool call may be run.
@@ -35,18 +35,18 @@ pub enum Approval {
 
 /// A tool, with or without the code that runs it. Without code, the caller has to answer its calls.
 ///
-/// [`tool`] makes one from a function; any [`Tool`] is one without code.
+/// [`tool`] makes one from a function; a [`Tool`] converts to one without code.
 #[derive(Clone)]
 pub struct Callable {
     tool: Tool,
     code: Option<Arc<Code>>,
     timeout: Timeout,
     hints: Hints,
-    /// The schema is read once, when the first call comes.
+    /// The schema is compiled once, at the first call.
     checker: Arc<OnceLock<Result<ArgumentChecker, String>>>,
 }
 
-/// Why a tool was not run.
+/// Why a tool could not be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecuteError {
@@ -63,15 +63,15 @@ pub enum ExecuteError {
     },
 }
 
-/// Calls that are shorter are checked in no time.
+/// Shorter calls are checked in no time.
 const LONG_CALL: usize = 512;
 
 /// How long a tool may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Timeout {
-    /// As the model's settings say.
+    /// As set on the model.
     Inherited,
-    /// Its own limit, or none.
+    /// Its own limit, or no limit.
     Own(Option<Duration>),
 }
 
@@ -92,7 +92,7 @@ pub(crate) enum Timeout {
 /// assert_eq!(weather.definition().name(), Some("weather"));
 /// ```
 ///
-/// The function may return a text, a number, JSON, pictures, or a `Result` of these; see [`IntoOutput`].
+/// The function may return a string, a number, JSON, pictures, or a `Result` of these; see [`IntoOutput`].
 #[cfg(feature = "schema")]
 pub fn tool<A, F, R>(run: F) -> Callable
 where
@@ -185,23 +185,23 @@ impl Callable {
         self
     }
 
-    /// The hints about what a call does. They are empty unless the tool comes from an MCP server or was given some.
+    /// Returns the hints about what a call does. Empty unless the tool is an MCP server's or was given some.
     pub fn hints(&self) -> &Hints {
         &self.hints
     }
 
-    /// The tool as the model sees it.
+    /// Returns the tool as the model sees it.
     pub fn definition(&self) -> &Tool {
         &self.tool
     }
 
-    /// Whether the tool has code that runs it.
+    /// Returns whether the tool has code that runs it.
     pub fn is_runnable(&self) -> bool {
         self.code.is_some()
     }
 
     /// Checks arguments against the schema and runs the tool, as for a model's call. A tool with its own time limit is
-    /// stopped when that is over; others take as long as they need.
+    /// stopped when it expires; others take as long as they need.
     ///
     /// ```
     /// # async fn f() {
@@ -219,7 +219,7 @@ impl Callable {
     /// ```
     ///
     /// # Errors
-    /// If the arguments do not match the schema, or there is no code to run.
+    /// Returns an error if the arguments do not match the schema, or if there is no code to run.
     pub async fn execute(&self, arguments: Map<String, Value>) -> Result<Output, ExecuteError> {
         let name = self.tool.name().unwrap_or_default().to_owned();
         if !self.is_runnable() {
@@ -231,7 +231,7 @@ impl Callable {
         Ok(run::timed(self.clone(), call, None, Arc::new(crate::time::SystemClock::default())).await)
     }
 
-    /// As [`check`](Callable::check), on a thread where long work keeps nobody waiting: a large call may take a while.
+    /// Like [`check`](Callable::check), but on a blocking thread for large calls, which may take a while.
     async fn check_elsewhere(&self, call: &ToolCall) -> Result<(), Vec<String>> {
         if call.arguments.text().len() < LONG_CALL {
             return self.check(call);
@@ -241,7 +241,7 @@ impl Callable {
         checked.unwrap_or_else(|_| Err(vec!["the arguments cannot be checked".to_owned()]))
     }
 
-    /// Are these arguments what the schema asks for? The faults, in words that a model can correct its call by.
+    /// Checks the arguments against the schema. The faults are written so that a model can correct its call.
     fn check(&self, call: &ToolCall) -> Result<(), Vec<String>> {
         let Tool::Function(function) = &self.tool else { return Ok(()) };
         match self.checker.get_or_init(|| function.argument_checker()) {

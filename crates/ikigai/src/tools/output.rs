@@ -28,13 +28,13 @@ impl Output {
     }
 }
 
-/// A message's content as blocks.
+/// Converts a message's content to blocks.
 fn blocks(content: impl Into<Content>) -> Vec<Block> {
     ikigai_core::user(content).content
 }
 
-/// What a tool's function may return: a text, a number, a JSON value, blocks (pictures too), nothing, or a `Result` of these
-/// whose error is shown to the model. [`Json`] makes any serialisable value one: structs, lists, maps.
+/// A type that a tool's function may return: a string, a number, a JSON value, blocks (including pictures), nothing, or a
+/// `Result` of these, whose error is shown to the model. [`Json`] makes any serialisable value one: structs, lists, maps.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     note = "wrap a value that implements `Serialize`: `ikigai::tools::Json(value)`"

@@ -11,7 +11,7 @@ use super::{Approval, Approve, Callable, Output, Timeout};
 use crate::hook::Hooks;
 use crate::time::Clock;
 
-/// What running a call needs to know.
+/// What is needed to run a call.
 #[derive(Clone)]
 pub(crate) struct ToolRunner {
     pub(crate) tools: Vec<Callable>,
@@ -22,20 +22,20 @@ pub(crate) struct ToolRunner {
     pub(crate) content_in_traces: bool,
 }
 
-/// Runs calls side by side, and gives their results in the order of the calls. Every call gets a result: one that cannot
-/// be run, fails, panics, takes too long or is not allowed gets one that says so.
+/// Runs calls concurrently and returns their results in the order of the calls. Every call gets a result: one that
+/// cannot be run, fails, panics, takes too long or is not allowed gets one that says so.
 ///
-/// Dropping the future ends what runs.
+/// Dropping the future stops the running calls.
 pub(crate) async fn run(runner: ToolRunner, calls: Vec<ToolCall>) -> Vec<Block> {
     let mut results: Vec<Option<Output>> = Vec::new();
     let mut running = JoinSet::new();
     for (place, call) in calls.iter().enumerate() {
         runner.hooks.on_tool_call(call);
-        // One after the other: a person is asked here.
+        // One after the other, because a person may be asked here.
         results.push(match checked(&runner, call).await {
             Err(refused) => Some(refused),
             Ok(tool) => {
-                // Made here, where the caller's own span is around it.
+                // Created here, inside the caller's own span.
                 let span = crate::trace::tool(call, runner.content_in_traces);
                 let work = timed(tool.clone(), call.clone(), runner.timeout, Arc::clone(&runner.clock))
                     .instrument(span.clone());
@@ -50,7 +50,7 @@ pub(crate) async fn run(runner: ToolRunner, calls: Vec<ToolCall>) -> Vec<Block> 
         });
     }
     while let Some(joined) = running.join_next_with_id().await {
-        // A panic has no place with it; what has no result in the end panicked.
+        // A panic does not say which call it was; a call without a result at the end has panicked.
         if let Ok((_, (place, output))) = joined
             && let Some(result) = results.get_mut(place)
         {
@@ -67,7 +67,7 @@ pub(crate) async fn run(runner: ToolRunner, calls: Vec<ToolCall>) -> Vec<Block> 
     results.collect()
 }
 
-/// The tool of a call that may be run as it is; or what the model is told instead.
+/// Returns the tool if the call may be run, or else the result that the model gets instead.
 async fn checked<'a>(runner: &'a ToolRunner, call: &ToolCall) -> Result<&'a Callable, Output> {
     let Some(tool) = runner.tools.iter().find(|tool| tool.definition().name() == Some(&call.name)) else {
         let names: Vec<&str> = runner.tools.iter().filter_map(|tool| tool.definition().name()).collect();
@@ -90,7 +90,7 @@ async fn checked<'a>(runner: &'a ToolRunner, call: &ToolCall) -> Result<&'a Call
     }
 }
 
-/// Runs a call. `timeout` is for a tool that has no limit of its own.
+/// Runs a call. `timeout` applies to a tool without its own limit.
 pub(super) async fn timed(tool: Callable, call: ToolCall, timeout: Option<Duration>, clock: Arc<dyn Clock>) -> Output {
     let Some(code) = tool.code else { return Output::error("nobody runs this tool") };
     let limit = match tool.timeout {

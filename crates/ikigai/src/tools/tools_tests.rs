@@ -1,4 +1,4 @@
-//! Turns with tools: what is run, what the model is told, when it ends.
+//! Turns with tools: what is run, what the model is told, when the turn ends.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -36,7 +36,7 @@ fn oslo_and_bergen() -> Response {
     calls(&[("c1", "weather", json!({"city": "Oslo"})), ("c2", "weather", json!({"city": "Bergen", "days": 3}))])
 }
 
-/// A turn in which the model makes these calls, and then is done. What the calls got, as (is_error, text).
+/// Runs a turn in which the model makes these calls and is then done. Returns the results as (is_error, text).
 async fn results(model: impl FnOnce(Model) -> Model, made: Response) -> Vec<(bool, String)> {
     let scripted = Scripted::new([whole(&made), whole(&says("Done."))]);
     let model = model(scripted.client().model(CLAUDE).unwrap());
@@ -97,7 +97,7 @@ async fn calls_run_side_by_side_and_results_keep_their_order() {
     let tool = Callable::new(Tool::new("meet", ""), move |call: ToolCall| {
         let barrier = Arc::clone(&barrier);
         async move {
-            // Neither gets past this alone.
+            // Neither call gets past this alone.
             barrier.wait().await;
             if call.id == "c1" {
                 tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! Opening connections: straight or through a proxy, with TLS where the address says so.
+//! Opening connections: directly or through a proxy, with TLS if the URL says so.
 
 use std::fmt;
 use std::future::Future;
@@ -33,7 +33,7 @@ pub(super) struct Connector {
     tcp: HttpConnector,
     tls: Arc<Tls>,
     proxies: Arc<Proxies>,
-    /// How long connecting may take, TLS included.
+    /// How long connecting may take, including TLS.
     limit: Duration,
 }
 
@@ -50,7 +50,7 @@ impl Connector {
         &self.proxies
     }
 
-    /// A connection over which the host of an address can be asked.
+    /// Opens a connection over which requests to the URL's host can be sent.
     async fn open(mut self, to: Uri) -> Result<Connection, Fault> {
         let is_https = to.scheme() == Some(&uri::Scheme::HTTPS);
         let Some(proxy) = self.proxies.for_address(&to) else {
@@ -75,7 +75,7 @@ impl Connector {
                 let stream = tunnel.call(to.clone()).await?.into_inner();
                 self.tls.over(stream, &to).await
             }
-            // Asked itself for what is not secret: it gets the whole address.
+            // What is not secret is sent to the proxy itself, with the complete URL.
             Some("http" | "https") => {
                 let stream = ToProxy(self).call(proxy.uri().clone()).await?;
                 Ok(Connection { stream, is_http2: false, is_proxied: true })
@@ -132,7 +132,7 @@ impl Service<Uri> for ToProxy {
     }
 }
 
-/// An address with a port, if it has none.
+/// Adds a port to an address that has none.
 fn with_port(address: &Uri, port: u16) -> Result<Uri, Fault> {
     if address.port().is_some() {
         return Ok(address.clone());
@@ -148,16 +148,16 @@ fn server_name(address: &Uri) -> Result<ServerName<'static>, Fault> {
     Ok(ServerName::try_from(host.to_owned())?)
 }
 
-/// Bytes in both directions.
+/// A stream of bytes in both directions.
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Stream for S {}
 
-/// A connection to a server, or to a proxy that is asked in its place.
+/// A connection to a server, or to a proxy that handles the requests itself.
 pub(super) struct Connection {
     stream: TokioIo<Box<dyn Stream>>,
     is_http2: bool,
-    /// The other end wants to know the whole address.
+    /// The other end needs the complete URL.
     is_proxied: bool,
 }
 
@@ -206,14 +206,14 @@ impl Write for Connection {
     }
 }
 
-/// Which addresses are asked through a proxy.
+/// Which addresses are reached through a proxy.
 pub(super) struct Proxies {
     matcher: Option<Matcher>,
 }
 
 impl fmt::Debug for Proxies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Passwords may stand in their addresses.
+        // Their URLs may contain passwords.
         f.write_str(if self.matcher.is_some() { "Proxies" } else { "no proxies" })
     }
 }
@@ -235,7 +235,7 @@ impl Proxies {
         }
     }
 
-    /// Nothing is asked about every address when there is no proxy at all.
+    /// Without any proxy, nothing has to be looked up for each address.
     fn known(matcher: Matcher) -> Self {
         let samples = ["http://host.invalid", "https://host.invalid"];
         let any = samples.iter().any(|sample| matcher.intercept(&Uri::from_static(sample)).is_some());
@@ -246,7 +246,7 @@ impl Proxies {
         self.matcher.as_ref()?.intercept(address)
     }
 
-    /// What lets a request in that a proxy answers itself, which are those without TLS.
+    /// Returns the credentials for requests that a proxy handles itself, which are those without TLS.
     pub(super) fn password_for(&self, address: &Uri) -> Option<HeaderValue> {
         let proxy = self.for_address(address).filter(|_| address.scheme() == Some(&uri::Scheme::HTTP))?;
         proxy.basic_auth().cloned().map(|mut password| {
@@ -256,7 +256,7 @@ impl Proxies {
     }
 }
 
-/// TLS, set up when the first connection needs it: reading the system's certificates takes a while.
+/// TLS, set up when the first connection needs it, because reading the system's certificates takes a while.
 pub(super) struct Tls {
     certificates: Vec<CertificateDer<'static>>,
     bundled: bool,
@@ -306,7 +306,7 @@ impl Tls {
         Ok(config)
     }
 
-    /// TLS with the host of an address, over a stream to it.
+    /// Starts TLS with the URL's host, over a stream to it.
     async fn over(&self, stream: Box<dyn Stream>, to: &Uri) -> Result<Connection, Fault> {
         let stream = TlsConnector::from(self.config()?).connect(server_name(to)?, stream).await?;
         let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");

@@ -1,4 +1,4 @@
-//! Amazon's event-stream frames, as the server-sent events that are inside them.
+//! Amazon's event-stream frames, converted to the server-sent events they contain.
 
 use std::borrow::Cow;
 use std::task::{Poll, ready};
@@ -16,17 +16,17 @@ use super::{Body, Failure, TransportError};
 /// The largest frame; Amazon's limit is 16 MB.
 const LARGEST: usize = 16 << 20;
 
-/// What the frames hold.
+/// What the frames contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Inside {
-    /// Events of the model's own stream, each wrapped once more (InvokeModel).
+    /// Events of the model's own stream, each in a wrapper (InvokeModel).
     Chunks,
     /// The members of a union, whose names are in the frames' headers (Converse).
     Union,
 }
 
-/// A body of frames, each with an event in it, as a body of server-sent events: those of the model's own stream, or one for
-/// each member of the union, whose data is `{"name": payload}`.
+/// Converts a body of frames, each containing an event, to a body of server-sent events: those of the model's own stream,
+/// or one for each member of the union, whose data is `{"name": payload}`.
 pub(crate) fn unframed(mut body: Body, inside: Inside) -> Body {
     let mut decoder = MessageFrameDecoder::new();
     let mut waiting = BytesMut::new();
@@ -63,14 +63,14 @@ pub(crate) fn unframed(mut body: Body, inside: Inside) -> Body {
     })
 }
 
-/// The payload of a frame with an event of the model's own stream.
+/// The payload of a frame that contains an event of the model's own stream.
 #[derive(Deserialize)]
 struct Wrapped<'a> {
     #[serde(borrow)]
     bytes: Cow<'a, str>,
 }
 
-/// The payload of a frame with a failure.
+/// The payload of a frame that contains a failure.
 #[derive(Default, Deserialize)]
 struct Said<'a> {
     #[serde(borrow, alias = "Message")]
@@ -82,7 +82,7 @@ fn broken(what: &str) -> TransportError {
 }
 
 impl Inside {
-    /// What a frame carries: an event of the stream, or a failure. `None` if there is nothing in it.
+    /// Returns the event or failure in a frame. `None` if there is neither.
     fn event(self, message: &Message) -> Option<Bytes> {
         let failure = header(message, ":exception-type").or_else(|| header(message, ":error-code"));
         match (self, failure) {
@@ -102,7 +102,7 @@ impl Inside {
     }
 }
 
-/// A member of a union.
+/// Returns the event for a member of a union.
 fn member(name: &str, payload: &[u8]) -> Bytes {
     let mut event = Vec::with_capacity(payload.len() + name.len() + 16);
     event.extend_from_slice(b"data: {");
@@ -113,7 +113,7 @@ fn member(name: &str, payload: &[u8]) -> Bytes {
     Bytes::from(event)
 }
 
-/// Adds JSON on one line: a line end would end the event. Inside of texts JSON has none.
+/// Adds JSON on one line, because a line break would end the event. JSON strings never contain one.
 fn extend_line(event: &mut Vec<u8>, json: &[u8]) {
     event.extend(json.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }));
 }
@@ -123,7 +123,7 @@ fn header<'a>(message: &'a Message, name: &str) -> Option<&'a str> {
     header.value().as_string().ok().map(|text| text.as_str())
 }
 
-/// A failure in the words of the model's own stream.
+/// Returns a failure in the format of the model's own stream.
 fn failed_chunk(message: &Message, kind: &str) -> Bytes {
     let payload: Said = serde_json::from_slice(message.payload()).unwrap_or_default();
     let said = payload.message.as_deref().or_else(|| header(message, ":error-message")).unwrap_or_default();
@@ -131,7 +131,7 @@ fn failed_chunk(message: &Message, kind: &str) -> Bytes {
     Bytes::from(format!("event: error\ndata: {error}\n\n"))
 }
 
-/// An event of the model's own stream, which is wrapped once more.
+/// Returns an event of the model's own stream, without its wrapper.
 fn wrapped(message: &Message) -> Option<Bytes> {
     let payload: Wrapped = serde_json::from_slice(message.payload()).ok()?;
     let inner = base64::engine::general_purpose::STANDARD.decode(payload.bytes.as_ref()).ok()?;
@@ -142,7 +142,7 @@ fn wrapped(message: &Message) -> Option<Bytes> {
     Some(Bytes::from(event))
 }
 
-/// `throttlingException` as it is written everywhere else.
+/// Capitalises a kind: `throttlingException` is written with a capital letter everywhere else.
 fn capital(kind: &str) -> String {
     let mut letters = kind.chars();
     letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()

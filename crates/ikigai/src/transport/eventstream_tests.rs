@@ -1,4 +1,4 @@
-//! Frames of every kind, and those that Amazon really sent.
+//! Frames of every kind, including those that Amazon really sent.
 
 #[path = "../../../ikigai-core/tests/support/folder.rs"]
 mod folder;
@@ -21,7 +21,7 @@ use folder::recordings;
 use super::{Inside, unframed};
 use crate::transport::{Body, TransportError};
 
-/// The text that a stream of frames is when it arrives in these pieces.
+/// Returns the text of a stream of frames that arrives in these pieces.
 async fn text(mut pieces: Vec<Bytes>, inside: Inside) -> Result<String, TransportError> {
     pieces.reverse();
     let body = Body::poll_fn(move |_| Poll::Ready(pieces.pop().map(Ok)));
@@ -66,7 +66,7 @@ async fn a_frame_that_is_cut_off_is_an_error() {
     assert!(error.to_string().contains("cut off"), "{error}");
 }
 
-/// The recorded streams, byte for byte; none if there are no recordings.
+/// Returns the recorded streams, byte for byte; empty if there are no recordings.
 fn recorded() -> Vec<(String, Bytes)> {
     let Some(folder) = recordings() else { return Vec::new() };
     let entries = folder.join("bedrock-converse").read_dir().unwrap();
@@ -101,7 +101,7 @@ async fn a_stream_means_the_same_wherever_it_is_cut() {
         assert_ne!(collector.finish().finish_reason, FinishReason::Unknown, "{id}");
         let single = bytes.chunks(1).map(Bytes::copy_from_slice).collect();
         assert_eq!(text(single, Inside::Union).await.unwrap(), whole, "{id}: byte by byte");
-        // Each place in the short ones.
+        // Every position in the short ones.
         let places = if bytes.len() < 4096 { 1 } else { 97 };
         for place in (0..bytes.len()).step_by(places) {
             let pieces = vec![bytes.slice(..place), bytes.slice(place..)];

@@ -10,20 +10,20 @@ use http::{HeaderMap, header};
 use super::{Body, Failure, TransportError};
 use crate::error::Error;
 
-/// So many packed bytes are unpacked at once: at most a thousand times as many come out.
+/// How many compressed bytes are decompressed at once; at most a thousand times as many come out.
 const STEP: usize = 1 << 10;
-/// So much may unpack at any ratio: short texts of one letter shrink to next to nothing.
+/// Up to this size, any ratio is allowed: short texts of one repeated letter compress to almost nothing.
 const FREE: usize = 1 << 20;
 /// How many archives may follow each other. An empty one has twenty bytes, and takes as long as many times as much text.
 const MOST_ARCHIVES: usize = 4096;
-/// How many steps are taken without a byte coming out, before others have a turn.
+/// How many steps may produce no output before other tasks get a turn.
 const STEPS: usize = 64;
 
 /// Decompresses a body as its headers say, and adjusts the headers. If it decompresses to more than `ratio` times its
 /// size, reading it fails.
 ///
 /// # Errors
-/// If it is compressed with anything but gzip.
+/// Returns an error if it is compressed with anything but gzip.
 pub fn unpack(body: Body, headers: &mut HeaderMap, ratio: usize) -> Result<Body, Error> {
     let Some(encoding) = headers.remove(header::CONTENT_ENCODING) else { return Ok(body) };
     headers.remove(header::CONTENT_LENGTH);
@@ -38,7 +38,7 @@ pub fn unpack(body: Body, headers: &mut HeaderMap, ratio: usize) -> Result<Body,
     }
 }
 
-/// A body out of gzip. One that unpacks to more than `ratio` times its size is refused.
+/// Decompresses a gzip body. One that decompresses to more than `ratio` times its size is rejected.
 fn unpacked(mut body: Body, ratio: usize) -> Body {
     let mut decoder = Archives { decoder: GzDecoder::new(Vec::new()), count: 1 };
     let mut packed = Bytes::new();
@@ -56,7 +56,7 @@ fn unpacked(mut body: Body, ratio: usize) -> Body {
                     Some(Err(error)) => outcome = Err(error),
                     None => {
                         over = true;
-                        // Nothing at all is no archive, but an empty body.
+                        // No bytes at all are not an archive but an empty body.
                         outcome = if taken == 0 { Ok(()) } else { decoder.decoder.try_finish().map_err(|_| cut_off()) };
                     }
                 }
@@ -66,7 +66,7 @@ fn unpacked(mut body: Body, ratio: usize) -> Body {
             if outcome.is_ok() && !step.is_empty() {
                 outcome = decoder.unpack(&step);
                 if outcome.is_ok() && packed.is_empty() {
-                    // What has come is shown at once: more may take its time.
+                    // Output is returned at once, because more input may take a while.
                     outcome = decoder.decoder.flush().map_err(|_| damaged());
                 }
             }
@@ -77,7 +77,7 @@ fn unpacked(mut body: Body, ratio: usize) -> Body {
             }
             if let Err(error) = outcome {
                 over = true;
-                // The connection goes with the body.
+                // The connection is dropped along with the body.
                 body = Body::whole("");
                 return Poll::Ready(Some(Err(error)));
             }
@@ -90,7 +90,7 @@ fn unpacked(mut body: Body, ratio: usize) -> Body {
     })
 }
 
-/// Archives that follow each other, as if they were one.
+/// Reads consecutive archives as one.
 struct Archives {
     decoder: GzDecoder<Vec<u8>>,
     count: usize,

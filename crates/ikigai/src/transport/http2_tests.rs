@@ -1,4 +1,4 @@
-//! HTTP/2 servers that end a stream or a connection early: each gives the right error, and nothing is paid for twice.
+//! HTTP/2 servers that end a stream or connection early: each causes the right error, and nothing is paid for twice.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,13 +26,13 @@ enum Does {
     Answers,
     /// Resets the stream before the head of an answer.
     Resets(Reason),
-    /// Sends the head and some of the body, and resets the stream then.
+    /// Sends the head and part of the body, then resets the stream.
     ResetsLater(Reason),
-    /// Ends the connection before the head of an answer.
+    /// Closes the connection before the head of an answer.
     Leaves(Reason),
-    /// Sends the head and some of the body, and ends the connection then.
+    /// Sends the head and part of the body, then closes the connection.
     LeavesLater(Reason),
-    /// Says in the middle of an answer that it takes no more requests on this connection, and finishes the answer.
+    /// Announces in the middle of an answer that it accepts no more requests on the connection, then finishes it.
     Closes,
 }
 
@@ -43,7 +43,7 @@ struct Server {
 }
 
 impl Server {
-    /// One that does these things, one for each request, and the last one ever after.
+    /// Starts a server that does these things, one per request, and repeats the last one.
     async fn start(script: &'static [Does]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -140,7 +140,7 @@ async fn read_all(mut body: h2::RecvStream) -> String {
     text
 }
 
-/// Lets the task of the connection write what it was given; all run on one thread.
+/// Lets the connection's task write its data; everything runs on one thread.
 async fn written() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
@@ -172,7 +172,7 @@ async fn a_request_that_was_refused_unread_is_sent_again() {
 
 #[tokio::test]
 async fn a_request_that_may_have_been_read_is_not_sent_again() {
-    // A stream that is reset without an error ends as if its body did: what had come is not whole.
+    // A stream that is reset without an error ends as if its body did, so what has arrived is incomplete.
     for (does, kind) in [
         (&[Does::Resets(Reason::INTERNAL_ERROR), Does::Answers], ErrorKind::Network),
         (&[Does::Resets(Reason::CANCEL), Does::Answers], ErrorKind::Network),

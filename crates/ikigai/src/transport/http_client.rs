@@ -18,11 +18,11 @@ use tokio::runtime::{self, Handle};
 use super::connect::{Connector, Proxies, Tls};
 use super::{Body, Failure, Sending, Transport, TransportError};
 
-/// How many runtimes have connections of their own at once.
+/// How many runtimes can have their own connections at once.
 const MOST_RUNTIMES: usize = 64;
-/// The most bytes of the head of an answer.
+/// The maximum size of a response's head.
 const LONGEST_HEAD: usize = 512 << 10;
-/// What is told to servers that want to know.
+/// The user agent sent with every request that has none.
 const OWN_NAME: HeaderValue = HeaderValue::from_static(concat!("ikigai/", env!("CARGO_PKG_VERSION")));
 
 /// HTTP/1.1 and HTTP/2 over rustls: pooled connections, proxies from the environment.
@@ -40,7 +40,7 @@ type Client = legacy::Client<Connector, Full<Bytes>>;
 struct Shared {
     connector: Connector,
     version: Version,
-    /// The clients of the runtimes, the one that came last behind the others.
+    /// The clients of the runtimes, the newest last.
     clients: Mutex<VecDeque<(runtime::Id, Client)>>,
 }
 
@@ -66,7 +66,7 @@ impl fmt::Debug for Proxy {
         match self {
             Proxy::Environment => f.write_str("Environment"),
             Proxy::Never => f.write_str("Never"),
-            // A password may stand in the address.
+            // The URL may contain a password.
             Proxy::At(url) => f.debug_tuple("At").field(&crate::upstream::shown_url(url)).finish(),
         }
     }
@@ -81,7 +81,7 @@ pub(crate) enum Version {
 
 impl Http {
     /// Creates a transport with the default settings: proxies from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and
-    /// `NO_PROXY`, the system's certificates, 10 seconds to connect.
+    /// `NO_PROXY`, the system's certificates and 10 seconds to connect.
     ///
     /// The system's certificates are read when the first connection needs them.
     ///
@@ -91,7 +91,7 @@ impl Http {
         Http::builder().build()
     }
 
-    /// Configures a client.
+    /// Returns a builder, to configure a transport.
     pub fn builder() -> HttpBuilder {
         HttpBuilder {
             connect: Duration::from_secs(10),
@@ -104,7 +104,7 @@ impl Http {
 }
 
 impl HttpBuilder {
-    /// Limits how long connecting may take, TLS included. The default is 10 seconds.
+    /// Limits how long connecting may take, including TLS. The default is 10 seconds.
     #[must_use]
     pub fn connect_timeout(mut self, limit: Duration) -> Self {
         self.connect = limit;
@@ -126,7 +126,7 @@ impl HttpBuilder {
         self
     }
 
-    /// Trusts the certificate authorities in a PEM text, in addition to the system's.
+    /// Trusts the certificate authorities in a PEM file's content, in addition to the system's.
     #[must_use]
     pub fn certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.certificates.push(pem.into());
@@ -158,7 +158,7 @@ impl HttpBuilder {
     /// Builds the transport.
     ///
     /// # Errors
-    /// If a certificate or the proxy's URL is invalid.
+    /// Returns an error if a certificate or the proxy's URL is invalid.
     pub fn build(self) -> Result<Http, TransportError> {
         let proxies = match &self.proxy {
             Proxy::Environment => Proxies::from_environment(),
@@ -172,7 +172,7 @@ impl HttpBuilder {
 }
 
 impl Shared {
-    /// The client of the runtime that this runs in.
+    /// Returns the client of the current runtime.
     fn client(&self) -> Result<Client, TransportError> {
         let runtime = Handle::try_current().map_err(|error| {
             let told = "there is no tokio runtime; requests need one with I/O and time";
@@ -184,7 +184,7 @@ impl Shared {
             return Ok(client.clone());
         }
         let client = self.new_client();
-        // Programs that make a runtime for every call leave many behind that are gone.
+        // Programs that create a runtime for every call leave many clients behind.
         if clients.len() >= MOST_RUNTIMES {
             clients.pop_front();
         }
@@ -221,7 +221,7 @@ impl Transport for Http {
     }
 }
 
-/// Looks at the address of a request, and puts into headers what belongs there. The host is for messages.
+/// Moves a URL's user name and password to a header and adds a user agent. Returns the host, for messages.
 fn prepare(request: &mut http::Request<Full<Bytes>>) -> Result<Box<str>, TransportError> {
     let unusable =
         || TransportError::new(Failure::Request, "the request cannot be sent: its address is not an HTTP URL");
@@ -246,12 +246,12 @@ fn prepare(request: &mut http::Request<Full<Bytes>>) -> Result<Box<str>, Transpo
     Ok(host)
 }
 
-/// The body of an answer, as its bytes arrive.
+/// Returns the body of an answer, as its bytes arrive.
 fn incoming(mut body: Incoming, host: Box<str>) -> Body {
     Body::poll_fn(move |cx| {
         loop {
             match std::task::ready!(std::pin::Pin::new(&mut body).poll_frame(cx)) {
-                // What follows the bytes tells nothing that is needed.
+                // Trailers contain nothing that is needed.
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(bytes) => return std::task::Poll::Ready(Some(Ok(bytes))),
                     Err(_) => continue,
@@ -263,8 +263,8 @@ fn incoming(mut body: Incoming, host: Box<str>) -> Body {
     })
 }
 
-/// A request that found no answer, in our words and with the cause in the system's. The address stays out of it, but for
-/// the host.
+/// Describes a request that got no answer, in our words, with the cause in the system's. Of the URL, only the host is
+/// included.
 fn not_sent(error: legacy::Error, host: &str) -> TransportError {
     if error.is_connect() {
         return failed(Failure::Connect, "cannot connect", error, host);
@@ -280,7 +280,7 @@ fn not_sent(error: legacy::Error, host: &str) -> TransportError {
     failed(Failure::Timeout, "no answer arrived in time", error, host)
 }
 
-/// Says the server that it has done nothing about the request? Of all the ways to end a stream of HTTP/2, only this one does.
+/// Whether the server says that it did not process the request. No other reason to reset an HTTP/2 stream says so.
 fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -308,7 +308,7 @@ fn failed(
     TransportError::new(failure, format!("{what} ({host}): {}", cause(&error))).because(error)
 }
 
-/// The innermost cause: the layers above it only repeat that something failed.
+/// Returns the innermost cause: the layers above it only repeat that something failed.
 fn cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {

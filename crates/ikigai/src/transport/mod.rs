@@ -28,9 +28,9 @@ pub(crate) use timeouts::{Patience, guarded, too_late, within};
 /// A pending answer, as a [`Transport`] returns it.
 pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<http::Response<Body>, TransportError>> + Send + 'a>>;
 
-/// Sends requests and brings back answers.
+/// Sends requests and returns answers.
 ///
-/// The client has one for HTTP. Write your own to record, route or simulate:
+/// The client has one for HTTP. Write your own to record, redirect or simulate requests:
 ///
 /// ```
 /// use bytes::Bytes;
@@ -58,7 +58,7 @@ pub trait Transport: fmt::Debug + Send + Sync + 'static {
 ///
 /// It implements the `Body` trait of the crate `http-body`, so hyper and axum can return it.
 pub struct Body {
-    /// What was read before it was asked for.
+    /// Bytes that have been read ahead.
     first: Option<Result<Bytes, TransportError>>,
     source: Box<Source>,
 }
@@ -96,14 +96,14 @@ impl Body {
     /// Reads all of it, up to a limit.
     ///
     /// # Errors
-    /// If the connection breaks, or the body exceeds the limit.
+    /// Returns an error if the connection breaks, or if the body exceeds the limit.
     pub async fn read(mut self, limit: usize) -> Result<Bytes, TransportError> {
         let Some(first) = self.next().await.transpose()? else { return Ok(Bytes::new()) };
         let mut all: Vec<u8> = Vec::new();
         let mut length = first.len();
         while length <= limit {
             let Some(chunk) = self.next().await.transpose()? else {
-                // One chunk is the usual case, and needs no copy.
+                // A single chunk is the usual case, and needs no copy.
                 return Ok(if all.is_empty() { first } else { all.into() });
             };
             length += chunk.len();
@@ -111,7 +111,7 @@ impl Body {
                 break;
             }
             if length > all.capacity() {
-                // Twice the room each time, but none beyond the limit.
+                // Doubles the capacity each time, but not beyond the limit.
                 let room = length.saturating_mul(2).clamp(4096, limit.max(4096));
                 all.reserve_exact(room - all.len());
             }
@@ -123,8 +123,8 @@ impl Body {
         Err(too_large(limit))
     }
 
-    /// The beginning of it, for an error: up to a limit, and as far as it comes before the time is over. What breaks is
-    /// left out.
+    /// Returns the beginning of the body for an error, up to a limit and as far as it arrives in time. A failure ends
+    /// it.
     pub(crate) async fn beginning(mut self, limit: usize, time: impl Future<Output = ()>) -> Beginning {
         let mut all = BytesMut::new();
         let mut time = std::pin::pin!(time);
@@ -144,7 +144,7 @@ impl Body {
         }
     }
 
-    /// Waits for the first bytes, or the end. They are there to be read afterwards.
+    /// Waits for the first bytes or the end. The bytes can still be read afterwards.
     pub(crate) async fn begin(&mut self) -> Result<(), TransportError> {
         if self.first.is_none() {
             self.first = self.next().await.transpose()?.map(Ok);
@@ -152,7 +152,7 @@ impl Body {
         Ok(())
     }
 
-    /// The same with a limit on all of it, and with its failures changed.
+    /// Limits the length of the whole body, and changes its errors.
     pub(crate) fn bounded(
         mut self,
         limit: usize,
@@ -162,10 +162,10 @@ impl Body {
         Body::poll_fn(move |cx| {
             let Some(rest) = left else { return Poll::Ready(None) };
             self.poll_next(cx).map(|next| match next {
-                // Empty pieces count as well: there could be no end of them.
+                // Empty pieces count as well, because there might be no end of them.
                 Some(Ok(bytes)) if bytes.len().max(1) > rest => {
                     left = None;
-                    // The connection goes with the body.
+                    // The connection is dropped along with the body.
                     self = Body::whole("");
                     Some(Err(too_large(limit)))
                 }
@@ -186,10 +186,10 @@ pub(crate) struct Beginning {
     pub(crate) extent: Extent,
 }
 
-/// How much of a body there is.
+/// Whether a body was cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// All that came.
+    /// Everything that arrived.
     Whole,
     /// The body exceeded the limit.
     Cut,
@@ -217,13 +217,13 @@ impl fmt::Debug for Body {
     }
 }
 
-/// How a request failed on its way.
+/// How a request failed in transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Failure {
     /// No connection was made: unknown host, refused, no TLS. Nothing was sent.
     Connect,
-    /// It took too long.
+    /// A time limit was exceeded.
     Timeout,
     /// The server refused the request without reading it, so a retry costs nothing.
     Refused,
@@ -235,7 +235,7 @@ pub enum Failure {
     Request,
 }
 
-/// A request that failed on its way. It never contains a key or the query of the URL.
+/// A request that failed in transport. It never contains a key or the query of the URL.
 #[derive(Debug, Clone)]
 pub struct TransportError {
     failure: Failure,
@@ -244,7 +244,7 @@ pub struct TransportError {
 }
 
 impl TransportError {
-    /// Creates an error with a message.
+    /// Creates an error.
     pub fn new(failure: Failure, message: impl Into<String>) -> Self {
         TransportError { failure, message: message.into(), source: None }
     }
@@ -256,12 +256,12 @@ impl TransportError {
         self
     }
 
-    /// How it failed.
+    /// Returns how it failed.
     pub fn failure(&self) -> Failure {
         self.failure
     }
 
-    /// The same with its words changed. A cause that would have to be changed as well is left off.
+    /// Changes the message. A cause that would have to be changed as well is removed.
     pub(crate) fn redact(&mut self, redact: impl Fn(&str) -> String) {
         self.message = redact(&self.message);
         let mut cause = self.source.as_deref().map(|source| source as &(dyn std::error::Error + 'static));

@@ -1,4 +1,4 @@
-//! Time limits: one for each phase of an exchange, and one for all of it.
+//! Time limits: one for each phase of an exchange, and one for the whole of it.
 
 use std::future::Future;
 use std::pin::pin;
@@ -24,7 +24,7 @@ use crate::time::{Clock, Sleep};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timeouts {
-    /// From sending a request to the head of its answer: 10 minutes. An answer that is not streamed is written before
+    /// From sending a request to the head of its answer: 10 minutes. An answer that is not streamed is complete before
     /// its head is sent. The head of a stream has as much time as its first event.
     pub head: Duration,
     /// From sending a request to the first event of its stream: 5 minutes. Some models think silently before the first
@@ -34,8 +34,8 @@ pub struct Timeouts {
     pub between_events: Duration,
     /// Without a single byte, in a stream or a complete answer: 5 minutes.
     pub idle: Duration,
-    /// For the body of an answer with an error status, which says what failed: 30 seconds. What has arrived by then is
-    /// used.
+    /// For the body of an answer with an error status, which says what failed: 30 seconds. Whatever has arrived by then
+    /// is used.
     pub error_body: Duration,
     /// From sending a request to the last byte of its answer: one hour, for each attempt.
     pub total: Duration,
@@ -76,7 +76,7 @@ impl Timeouts {
         self
     }
 
-    /// Sets the limit on silence.
+    /// Sets the limit for silence.
     #[must_use]
     pub fn idle(mut self, limit: Duration) -> Self {
         self.idle = limit;
@@ -98,7 +98,7 @@ impl Timeouts {
     }
 }
 
-/// What the future gives, unless it takes longer than the limit.
+/// Returns the result of the future, unless it takes longer than the limit.
 pub(crate) async fn within<T>(
     clock: &dyn Clock,
     limit: Duration,
@@ -110,9 +110,9 @@ pub(crate) async fn within<T>(
     }
 }
 
-/// A limit on the time since something happened last.
+/// A limit on the time since an event last happened.
 ///
-/// One wait is made for many happenings: when it is over, the time of the last one tells whether the limit is reached.
+/// One timer serves many events: when it fires, the time of the last event decides whether the limit is reached.
 pub(crate) struct Patience {
     clock: Arc<dyn Clock>,
     limit: Duration,
@@ -122,17 +122,17 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// A limit on the time since `since`.
+    /// Creates a limit on the time since `since`.
     pub(crate) fn new(clock: Arc<dyn Clock>, limit: Duration, since: Duration) -> Self {
         Patience { clock, limit, since, sleep: None, paused: None }
     }
 
-    /// It has happened again.
+    /// Restarts the limit, because the event has happened again.
     pub(crate) fn renew(&mut self) {
         self.since = self.clock.now();
     }
 
-    /// Another limit from now on.
+    /// Restarts with another limit.
     pub(crate) fn set(&mut self, limit: Duration) {
         self.renew();
         if limit != self.limit {
@@ -141,12 +141,12 @@ impl Patience {
         }
     }
 
-    /// Time does not count from here on: nobody waits.
+    /// Stops counting time, because nobody is waiting.
     pub(crate) fn pause(&mut self) {
         self.paused = Some(self.clock.now());
     }
 
-    /// Time counts again.
+    /// Counts time again.
     pub(crate) fn resume(&mut self) {
         if let Some(paused) = self.paused.take() {
             self.since += self.clock.now().saturating_sub(paused);
@@ -157,15 +157,15 @@ impl Patience {
         self.limit
     }
 
-    /// Is the limit reached? Nobody is woken when it is.
+    /// Whether the limit is reached. Does not wake anyone when it is.
     pub(crate) fn is_over(&self) -> bool {
         self.clock.now().saturating_sub(self.since) >= self.limit
     }
 
-    /// Ready when the limit is reached.
+    /// Returns `Ready` when the limit is reached.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
-            // The limit is not reached before the wait for it is over, so nobody needs to know what time it is.
+            // The limit cannot be reached before its timer fires, so until then there is no need to read the clock.
             if let Some(waiting) = &mut self.sleep
                 && waiting.as_mut().poll(cx).is_pending()
             {
@@ -177,11 +177,11 @@ impl Patience {
     }
 }
 
-/// A body whose silences are limited, and all of it. `sent` is when its request was sent.
+/// Limits the silences in a body and its total time. `sent` is when its request was sent.
 pub(crate) fn guarded(mut body: Body, clock: Arc<dyn Clock>, timeouts: &Timeouts, sent: Duration) -> Body {
     let (idle, total) = (timeouts.idle, timeouts.total);
     let mut last = clock.now();
-    // One wait for both limits and many pieces.
+    // One timer for both limits and many pieces.
     let mut waiting: Option<Sleep> = None;
     let mut over = false;
     Body::poll_fn(move |cx| {
@@ -197,7 +197,7 @@ pub(crate) fn guarded(mut body: Body, clock: Arc<dyn Clock>, timeouts: &Timeouts
         }
         let late = loop {
             let now = clock.now();
-            // Whatever came: there may be no end of it.
+            // Checked even when bytes have arrived: there may be no end of them.
             let Some(rest) = left(total, sent, now) else { break too_late("the answer did not end", total) };
             if next.is_ready() {
                 last = now;
@@ -210,23 +210,23 @@ pub(crate) fn guarded(mut body: Body, clock: Arc<dyn Clock>, timeouts: &Timeouts
             }
         };
         over = true;
-        // The connection goes with the body.
+        // The connection is dropped along with the body.
         body = Body::whole("");
         Poll::Ready(Some(Err(late)))
     })
 }
 
-/// What is left of a limit on the time since something happened; `None` when it is reached.
+/// Returns what is left of a limit on the time since `since`; `None` when it is reached.
 fn left(limit: Duration, since: Duration, now: Duration) -> Option<Duration> {
     limit.checked_sub(now.saturating_sub(since)).filter(|left| !left.is_zero())
 }
 
-/// The failure of what took longer than its limit.
+/// Returns the error for something that took longer than its limit.
 pub(crate) fn too_late(what: &str, limit: Duration) -> TransportError {
     TransportError::new(Failure::Timeout, format!("{what} within {}", span(limit)))
 }
 
-/// A span of time for people: `300 s`, `250 ms`.
+/// Formats a duration for people: `300 s`, `250 ms`.
 fn span(limit: Duration) -> String {
     if limit.subsec_millis() == 0 && limit.as_secs() > 0 {
         format!("{} s", limit.as_secs())

@@ -114,7 +114,7 @@ async fn nothing_is_read_ahead_of_what_is_asked_for() {
     let server = Server::start(move |_| Answer::endless(Arc::clone(&counter), 1_000_000)).await;
     let mut body = local().send(post(&server.url(), "")).await.unwrap().into_body();
     body.next().await.unwrap().unwrap();
-    // Until the buffers between the two are full.
+    // Until the buffers in between are full.
     let mut before = 0;
     for _ in 0..100 {
         tokio::time::sleep(Duration::from_millis(30)).await;
@@ -229,7 +229,7 @@ async fn a_proxy_gets_requests_for_any_host() {
 
 #[tokio::test]
 async fn connecting_has_a_limit_with_tls_included() {
-    // It takes connections, and says nothing.
+    // Accepts connections, and sends nothing.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let http = Http::builder().no_proxy().connect_timeout(Duration::from_millis(200)).build().unwrap();
@@ -278,7 +278,7 @@ async fn a_body_is_one_for_servers_and_what_was_read_ahead_comes_first() {
     assert_eq!(body.collect().await.unwrap().to_bytes(), "abcdef");
 }
 
-/// Runs a future a little: far enough for everything that waits for nothing but us.
+/// Gives other tasks a few turns, enough for everything that waits only for this test.
 async fn a_little() {
     for _ in 0..10 {
         tokio::task::yield_now().await;
@@ -320,7 +320,7 @@ async fn only_silence_ends_a_stream_not_its_length() {
             }
         }
     });
-    // Ten times as long as the limit, but never silent for as long.
+    // Ten times as long as the limit in all, but never silent for as long.
     for _ in 0..200 {
         sender.send(Bytes::from("tick")).await.unwrap();
         a_little().await;

@@ -1,4 +1,4 @@
-//! Where a request goes: addresses are put together here and nowhere else.
+//! The URLs of requests, which are built only here.
 
 use std::borrow::Cow;
 
@@ -8,19 +8,19 @@ use ikigai_core::Dialect;
 use crate::error::Reason;
 use crate::redact::plain;
 
-/// Parameters that clients put their keys into.
+/// Query parameters that clients put their keys into.
 const KEYS: [&str; 5] = ["key", "api_key", "api-key", "access_token", "token"];
 
-/// The address of a request: a base URL, and a path below it. A query of the base URL goes behind the path.
+/// Builds the URL of a request from a base URL and a path below it. A query in the base URL is kept, after the path.
 ///
-/// The path may be a stranger's. It stays below the base URL, and brings no key of its own.
+/// The path may come from a stranger. It stays below the base URL and cannot bring a key.
 pub(super) fn address(base: &str, dialect: Dialect, path: &str) -> Result<Uri, Reason> {
     let refused = |why: &str| Reason::from(ikigai_core::Error::invalid_request(format!("the path `{path}` {why}")));
     let (below, query) = match path.split_once('?') {
         Some((below, query)) => (below, Some(query)),
         None => (path, None),
     };
-    // Without a slash it would continue the host.
+    // Without a slash, it would continue the host name.
     if !below.starts_with('/') {
         return Err(refused("does not begin with a slash"));
     }
@@ -45,10 +45,10 @@ pub(super) fn address(base: &str, dialect: Dialect, path: &str) -> Result<Uri, R
     address.parse().map_err(|_| refused("is not part of a valid address"))
 }
 
-/// A caller's query without what may be a key: ours goes into a header, and theirs is not for the provider.
+/// Removes possible keys from a caller's query: ours goes into a header, and theirs is not for the provider.
 fn without_keys(query: &str) -> Cow<'_, str> {
     let is_key = |pair: &str| {
-        // However its letters are spelled: the provider reads them all the same.
+        // Decoded first: the provider would understand escaped letters, too.
         let name = plain(pair.split_once('=').map_or(pair, |(name, _)| name));
         KEYS.iter().any(|key| name.eq_ignore_ascii_case(key))
     };
@@ -60,7 +60,7 @@ fn without_keys(query: &str) -> Cow<'_, str> {
     }
 }
 
-/// Does the part of a path mean its own folder or the one above, however it is spelled?
+/// Whether a path segment is `.` or `..`, however it is spelled.
 pub(super) fn is_dots(part: &str) -> bool {
     part.starts_with(['.', '%']) && {
         let plain = part.replace("%2e", ".").replace("%2E", ".");
@@ -68,14 +68,14 @@ pub(super) fn is_dots(part: &str) -> bool {
     }
 }
 
-/// The host and the port of a base URL, for traces.
+/// Returns the host and the port of a base URL, for traces.
 pub(super) fn host(base: &str) -> Option<(String, u16)> {
     let uri: Uri = base.parse().ok()?;
     let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("http") { 80 } else { 443 });
     Some((uri.host()?.to_owned(), port))
 }
 
-/// A base URL without what may be a password or a key in it: a name before the host, and a query.
+/// Removes what may be a password or a key from a base URL: a user name before the host, and a query.
 pub(crate) fn shown_url(url: &str) -> String {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     let shown = url.get(..end).unwrap_or_default();
@@ -86,12 +86,12 @@ pub(crate) fn shown_url(url: &str) -> String {
     format!("{scheme}{colon}{host}{path}")
 }
 
-/// A name as a part of a path: what would end the part or mean something else is escaped.
+/// Escapes a name for use as a path segment.
 pub(crate) fn segment(name: &str) -> String {
     percent_encoded(name, |byte| byte.is_ascii_alphanumeric() || b"-._~@:".contains(&byte))
 }
 
-/// A text with all bytes escaped that are not plain.
+/// Escapes all bytes of a text that are not plain.
 fn percent_encoded(text: &str, is_plain: impl Fn(u8) -> bool) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

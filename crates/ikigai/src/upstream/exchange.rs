@@ -1,4 +1,4 @@
-//! What comes back: the head of an answer, and its body as it arrives.
+//! Answers: the head, and the body as it arrives.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::transport::Body;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Wanted {
-    /// In one piece. The provider writes all of it before it sends the head, which may take up to
+    /// Complete. The provider writes all of it before it sends the head, which may take up to
     /// [`head`](crate::transport::Timeouts::head).
     Whole,
-    /// As it is written, uncompressed. Its first bytes may take up to
+    /// As it is being written, uncompressed. Its first bytes may take up to
     /// [`first_event`](crate::transport::Timeouts::first_event).
     Stream,
 }
@@ -30,11 +30,11 @@ pub enum Wanted {
 pub struct Exchange {
     /// The status, from 200 to 299.
     pub status: StatusCode,
-    /// The headers that concern the answer and not its connection: rate limits, ids, the type. Cookies are left out.
+    /// The headers that describe the answer and not its connection: rate limits, ids, the type. Cookies are left out.
     pub headers: HeaderMap,
-    /// The provider's id of the request, for its support.
+    /// The provider's id of the request, to quote to its support.
     pub request_id: Option<String>,
-    /// What the provider said about its rate limits.
+    /// What the provider reported about its rate limits.
     pub limits: RateLimits,
     /// The body, without compression or framing. Nothing is read ahead; silence and length are limited.
     pub body: Body,
@@ -51,12 +51,12 @@ impl Exchange {
     /// Reads the whole body.
     ///
     /// # Errors
-    /// If the connection breaks or is silent for too long, or the body is too long.
+    /// Returns an error if the connection breaks or is silent for too long, or if the body is too long.
     pub async fn bytes(self) -> Result<Bytes, Error> {
         Ok(self.body.read(self.longest).await?)
     }
 
-    /// What is worth keeping of the head while the body is read.
+    /// Splits off the parts of the head that are needed while the body is read.
     pub(crate) fn into_parts(self) -> (Head, Body) {
         let Exchange { request_id, limits, secrets, sent, longest, body, headers, .. } = self;
         let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -74,11 +74,11 @@ impl fmt::Debug for Exchange {
     }
 }
 
-/// What is worth keeping of an answer's head.
+/// The parts of an answer's head that are needed while its body is read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Head {
     pub(crate) request_id: Option<String>,
-    /// What the body is, by the provider's word.
+    /// The body's type, as reported by the provider.
     pub(crate) media_type: Option<String>,
     pub(crate) limits: RateLimits,
     pub(crate) secrets: Secrets,
@@ -89,14 +89,14 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// A failure that came in a good answer, with what its head says and without secrets.
+    /// Adds the head's information to a failure within a successful answer, and removes secrets.
     pub(crate) fn failure(&self, mut error: ikigai_core::Error) -> Error {
         error.request_id = error.request_id.or_else(|| self.request_id.clone());
         self.secrets.redact_error(Error::new(error).limited(self.limits.clone()))
     }
 }
 
-/// The provider's id of the request, under the names that providers use.
+/// Returns the provider's id of the request, under any of the names that providers use.
 pub(super) fn request_id(headers: &HeaderMap) -> Option<String> {
     const NAMES: [&str; 6] = [
         "request-id",
@@ -110,7 +110,7 @@ pub(super) fn request_id(headers: &HeaderMap) -> Option<String> {
     value.to_str().ok().filter(|id| !id.is_empty()).map(str::to_owned)
 }
 
-/// Takes off what concerns one connection and nobody behind it.
+/// Removes the headers that concern only one connection.
 pub(super) fn end_to_end(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)
@@ -122,7 +122,7 @@ pub(super) fn end_to_end(headers: &mut HeaderMap) {
     take_off(headers, |name| is_hop_by_hop(name) || named.contains(name));
 }
 
-/// Takes off the headers with certain names. Few are there, so looking at those is less than looking for each name.
+/// Removes certain headers. There are few in all, so checking each is cheaper than looking up every name.
 pub(super) fn take_off(headers: &mut HeaderMap, is_unwanted: impl Fn(&HeaderName) -> bool) {
     let unwanted: Vec<HeaderName> = headers.keys().filter(|name| is_unwanted(name)).cloned().collect();
     for name in unwanted {

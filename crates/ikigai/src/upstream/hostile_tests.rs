@@ -1,4 +1,4 @@
-//! Servers that mean no good, or are merely broken: nothing is paid for twice, nothing takes for ever, nothing leaves the API.
+//! Malicious or broken servers: nothing is paid for twice, nothing takes forever, nothing leaves the API.
 
 use std::io::Write as _;
 use std::task::Poll;
@@ -41,7 +41,7 @@ async fn what_may_have_been_paid_for_is_not_asked_for_again() {
         ("cut behind the start", cut(vec![start()]), ErrorKind::Protocol),
     ] {
         for wanted in [Wanted::Whole, Wanted::Stream] {
-            // A whole answer is no stream, and so not read as one.
+            // A complete answer is not a stream, so it is not read as one.
             let only_streamed = kind == ErrorKind::Overloaded || case == "cut behind the start";
             if only_streamed && wanted == Wanted::Whole {
                 continue;
@@ -114,7 +114,7 @@ async fn a_tool_is_not_run_twice_because_its_answer_broke() {
     assert_eq!((error.kind(), ran.load(std::sync::atomic::Ordering::SeqCst)), (ErrorKind::Protocol, 1));
 }
 
-/// A server that sends the same piece for ever, and lets time pass with each.
+/// A server that sends the same piece forever, and advances the clock with each.
 #[derive(Debug)]
 struct Tireless {
     clock: TestClock,
@@ -160,7 +160,7 @@ async fn comments_and_pings_are_no_life() {
         "910 s: anthropic: no further event arrived within 900 s"
     );
     assert_eq!(tireless(START, PING, 200).await, "910 s: anthropic: no further event arrived within 900 s");
-    // Events that say nothing else end with the time for all of it.
+    // Events without content end with the total time limit.
     const USAGE: &str =
         "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":1}}\n\n";
     assert_eq!(tireless(START, USAGE, 200).await, "3600 s: anthropic: the answer did not end within 3600 s");

@@ -37,8 +37,8 @@ pub use retry::Retry;
 
 /// A connection to one model of one provider: it sends bytes in the provider's dialect, and returns bytes.
 ///
-/// Everything that [`Model`] does goes through here; servers and proxies can use it directly. The provider, key and
-/// address are looked up once. Requests get the key, are retried as [`Retry`] says, and are subject to the client's
+/// Everything that [`Model`] does goes through here; servers and proxies can use it directly. The provider, key and URL
+/// are looked up once. Requests get the key, are retried according to [`Retry`], and are subject to the client's
 /// [`Timeouts`] and [`Limits`](crate::Limits). Cheap to clone; clones share everything.
 ///
 /// ```no_run
@@ -75,7 +75,7 @@ pub struct Upstream {
     resolved: Arc<Resolved>,
 }
 
-/// What is found once.
+/// Everything that is looked up once.
 struct Resolved {
     name: ModelName,
     provider: Provider,
@@ -83,7 +83,7 @@ struct Resolved {
     rules: Rules,
     codec: Codec,
     base_url: String,
-    /// Sent with every request: the provider's, the client's, the model's, the key.
+    /// Sent with every request: the provider's, the client's and the model's headers, and the key.
     headers: HeaderMap,
     signing: Signing,
     timeouts: Timeouts,
@@ -91,35 +91,35 @@ struct Resolved {
 }
 
 impl Client {
-    /// Opens the way to a model, `[provider:]model[/level]`, in the dialect that suits it best.
+    /// Returns a connection to a model, `[provider:]model[/level]`, in the dialect that suits it best.
     ///
     /// # Errors
-    /// If no model has this name, or the provider's key or address is missing.
+    /// Returns an error if no model has this name, or if the provider's key or URL is missing.
     pub fn upstream(&self, name: &str) -> Result<Upstream, Error> {
         self.model(name)?.upstream()
     }
 
-    /// Opens the way to a model in a given dialect, which the caller already speaks.
+    /// Returns a connection to a model in a given dialect, which the caller already speaks.
     ///
     /// # Errors
-    /// Same as [`upstream`](Client::upstream), and when the provider does not speak the dialect.
+    /// Same as [`upstream`](Client::upstream); also if the provider does not speak the dialect.
     pub fn upstream_in(&self, name: &str, dialect: Dialect) -> Result<Upstream, Error> {
         self.model(name)?.dialect(dialect).upstream()
     }
 }
 
 impl Model {
-    /// Opens the way to this model, with its own key, base URL, dialect, headers, timeouts and retries.
+    /// Returns a connection to this model, with its own key, base URL, dialect, headers, timeouts and retries.
     ///
     /// # Errors
-    /// If the provider's key or address is missing, or it does not speak the dialect.
+    /// Returns an error if the provider's key or URL is missing, or if the provider does not speak the dialect.
     pub fn upstream(&self) -> Result<Upstream, Error> {
         Upstream::find(&self.client, &self.plan.name, &self.plan.settings)
     }
 }
 
 impl Upstream {
-    /// Finds provider, key and address, each from the first place that has it.
+    /// Looks up the provider, the key and the URL, each in the first place that has it.
     pub(crate) fn find(client: &Client, name: &ModelName, settings: &Settings) -> Result<Self, Error> {
         let route = route(client, name, settings)?;
         let provider = route.provider;
@@ -160,15 +160,15 @@ impl Upstream {
         Ok(Upstream { client: client.clone(), resolved: Arc::new(resolved) })
     }
 
-    /// Sends bytes to a path of the API, and returns the answer as soon as its first bytes arrive.
+    /// Sends bytes to a path of the API and returns the answer as soon as its first bytes arrive.
     ///
     /// The path is the one that clients of the dialect use, with or without the version, and with its query:
     /// `/v1/chat/completions`. You can pass all of a client's headers: those about its connection or its credentials
     /// (`host`, `authorization`, `x-api-key`, `cookie` …) are not forwarded, and neither is a key in the query.
     ///
     /// # Errors
-    /// If there is no successful answer after all attempts. [`Error::response`] has what the provider sent;
-    /// [`Error::canonical`] can be encoded for a client of another dialect.
+    /// Returns an error if there is no successful answer after all attempts. [`Error::response`] contains what the
+    /// provider sent; [`Error::canonical`] can be encoded for a client of another dialect.
     pub async fn send(&self, path: &str, headers: &HeaderMap, body: Bytes, wanted: Wanted) -> Result<Exchange, Error> {
         self.pass(Method::POST, path, headers, body, wanted).await
     }
@@ -201,27 +201,27 @@ impl Upstream {
         }
     }
 
-    /// The dialect that the bytes are in.
+    /// Returns the dialect that the bytes are in.
     pub fn dialect(&self) -> Dialect {
         self.resolved.codec.dialect()
     }
 
-    /// The provider.
+    /// Returns the provider.
     pub fn provider(&self) -> &Provider {
         &self.resolved.provider
     }
 
-    /// The model. Its `id` is the provider's name for it.
+    /// Returns the model. Its `id` is the provider's name for it.
     pub fn model(&self) -> &ModelName {
         &self.resolved.name
     }
 
-    /// Facts about the model: limits and prices.
+    /// Returns facts about the model, if known: limits and prices.
     pub fn facts(&self) -> Option<&Facts> {
         self.resolved.facts.as_ref()
     }
 
-    /// What the codecs need to know to encode a request for this model.
+    /// Returns what the codecs need to encode a request for this model.
     pub fn target(&self) -> Target<'_> {
         let Resolved { provider, facts, rules, .. } = self.resolved.as_ref();
         let mut target = Target::new(&provider.id, &provider.quirks, rules);
@@ -248,7 +248,7 @@ impl Upstream {
         Arc::clone(self.client.clock())
     }
 
-    /// What to try when a server at an address of the caller's own does not know a path: it may speak another dialect.
+    /// Suggests another dialect, in case a server at the caller's own URL does not know a path.
     fn other_dialect(&self) -> Option<String> {
         let Resolved { provider, base_url, .. } = self.resolved.as_ref();
         let (host, _) =
@@ -259,13 +259,13 @@ impl Upstream {
             .then(|| format!("if {host} does not speak {spoken}, choose another dialect: {}", others.join(", ")))
     }
 
-    /// The host and the port, for traces.
+    /// Returns the host and the port, for traces.
     pub(crate) fn host(&self) -> Option<(String, u16)> {
         address::host(&self.resolved.base_url)
     }
 }
 
-/// The way to a model, apart from key and address.
+/// Finds the provider, the dialect and the rules for a model, without key and URL.
 pub(crate) fn route<'a>(client: &'a Client, name: &ModelName, settings: &Settings) -> Result<Route<'a>, Error> {
     Ok(match settings.dialect {
         Some(dialect) => client.registry().route_in(name, dialect)?,
@@ -273,12 +273,12 @@ pub(crate) fn route<'a>(client: &'a Client, name: &ModelName, settings: &Setting
     })
 }
 
-/// Where the provider's API begins.
+/// Returns the provider's base URL.
 fn base_url(client: &Client, route: &Route<'_>, found: Option<&Found>, settings: &Settings) -> Result<String, Error> {
     let (provider, dialect) = (route.provider, route.dialect);
     let base_url = match settings.base_url.as_deref().or_else(|| client.base_url_in_memory(&provider.id)) {
         Some(given) => {
-            // As if it stood in the provider's own variable: written with or without the version.
+            // Handled like the provider's own variable: the version may be included or not.
             let variables = provider.base_url_variables();
             provider.base_url_for(dialect, |name| {
                 let own = variables.iter().any(|variable| variable == name);
@@ -287,7 +287,7 @@ fn base_url(client: &Client, route: &Route<'_>, found: Option<&Found>, settings:
         }
         None => client.lookup().base_url(provider, dialect, found.map(|found| &found.from))?,
     };
-    // Azure's deployments are part of the address.
+    // Azure's deployments are part of the URL.
     if base_url.contains("{model}") && address::is_dots(&route.model) {
         let told = format!("the model `{}` leads out of the API", route.model);
         return Err(ikigai_core::Error::invalid_request(told).into());
@@ -297,7 +297,7 @@ fn base_url(client: &Client, route: &Route<'_>, found: Option<&Found>, settings:
 
 impl fmt::Debug for Upstream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Of the address only the host: the rest may hold a password or a key.
+        // Shows only the host of the URL: the rest may contain a password or a key.
         f.debug_struct("Upstream")
             .field("model", &self.resolved.name.to_string())
             .field("dialect", &self.dialect())

@@ -1,8 +1,8 @@
-//! A moment as RFC 3339 writes it. One header needs it, which is not worth a crate of calendars in every program.
+//! Parses RFC 3339 timestamps. Only one header needs them, which does not justify a calendar crate in every program.
 
 use std::time::{Duration, SystemTime};
 
-/// `2026-11-15T00:00:42.5Z`, or with `+01:00` in place of the `Z`. `None` for anything else, and for times before 1970.
+/// Parses `2026-11-15T00:00:42.5Z`, or with `+01:00` for the `Z`. `None` for anything else, and for times before 1970.
 pub(super) fn rfc3339(text: &str) -> Option<SystemTime> {
     let (date, time) = text.trim().split_once(['T', 't', ' '])?;
     let (time, offset) = match time.strip_suffix(['Z', 'z']) {
@@ -18,7 +18,7 @@ pub(super) fn rfc3339(text: &str) -> Option<SystemTime> {
     let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
     let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
     let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
-    // A minute has a sixty-first second now and then.
+    // Leap seconds exist.
     let plausible = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second <= 60;
     if !plausible || fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -29,7 +29,7 @@ pub(super) fn rfc3339(text: &str) -> Option<SystemTime> {
         .checked_add(Duration::from_secs(u64::try_from(seconds).ok()?) + Duration::from_secs_f64(fraction))
 }
 
-/// Numbers of these lengths, with a separator between them.
+/// Parses numbers of these lengths, with a separator between them.
 fn numbers<const N: usize>(text: &str, separator: char, lengths: [usize; N]) -> Option<[i64; N]> {
     let mut parts = text.split(separator);
     let mut numbers = [0; N];
@@ -41,7 +41,7 @@ fn numbers<const N: usize>(text: &str, separator: char, lengths: [usize; N]) -> 
     parts.next().is_none().then_some(numbers)
 }
 
-/// Days since 1970-01-01. Years begin in March here, so that a leap day is the last one.
+/// Returns the days since 1970-01-01. Years begin in March here, so that a leap day is the last one.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
@@ -54,7 +54,7 @@ mod tests {
 
     use super::*;
 
-    /// As `date -d TEXT +%s` has them.
+    /// Expected values from `date -d TEXT +%s`.
     #[test]
     fn moments_are_read_with_their_fraction_and_their_zone() {
         for (text, seconds) in [

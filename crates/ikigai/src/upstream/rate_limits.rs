@@ -1,13 +1,13 @@
-//! What a provider's headers say about its rate limits.
+//! Rate limits, as reported in a provider's headers.
 
 use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
 use ikigai_core::wire::duration_ms;
 
-/// What a provider said about its rate limits. Anything it did not say is absent.
+/// A provider's rate limits, as reported. Anything not reported is absent.
 ///
-/// Google says nothing. Some providers round token counts.
+/// Google reports nothing. Some providers round token counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RateLimits {
@@ -34,8 +34,8 @@ pub struct RateLimit {
 }
 
 impl RateLimits {
-    /// Reads the headers of OpenAI and its family (`x-ratelimit-remaining-tokens`) and of Anthropic
-    /// (`anthropic-ratelimit-tokens-remaining`). `now` is for resets that are told as a time.
+    /// Reads the headers of OpenAI and compatible providers (`x-ratelimit-remaining-tokens`) and of Anthropic
+    /// (`anthropic-ratelimit-tokens-remaining`). `now` is needed for resets that are given as a time.
     pub(crate) fn read(headers: &HeaderMap, now: SystemTime) -> Self {
         let mut limits = RateLimits::default();
         for (name, value) in headers {
@@ -66,7 +66,7 @@ impl RateLimits {
         }
     }
 
-    /// How long until all exhausted limits are restored: a request needs every one of them.
+    /// Returns how long until all exhausted limits are restored: a request needs every one of them.
     pub fn wait(&self) -> Option<Duration> {
         [&self.requests, &self.tokens, &self.input_tokens, &self.output_tokens]
             .into_iter()
@@ -77,14 +77,14 @@ impl RateLimits {
     }
 }
 
-/// The wait that `retry-after` asks for when it names a date; the core reads numbers.
+/// Returns the wait if `retry-after` contains a date; the core reads numbers.
 pub(crate) fn retry_date(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let date = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?;
     let moment = httpdate::parse_http_date(date.trim()).ok()?;
     Some(moment.duration_since(now).unwrap_or_default())
 }
 
-/// A span, or a moment as RFC 3339 has it.
+/// Parses a duration or an RFC 3339 timestamp.
 fn until(text: &str, now: SystemTime) -> Option<Duration> {
     if let Some(milliseconds) = duration_ms(text) {
         return Some(Duration::from_millis(milliseconds));
@@ -92,7 +92,7 @@ fn until(text: &str, now: SystemTime) -> Option<Duration> {
     Some(super::moment::rfc3339(text)?.duration_since(now).unwrap_or_default())
 }
 
-/// A count; some write it with a point.
+/// Parses a count; some providers write it with a decimal point.
 fn number(text: &str) -> Option<u64> {
     let number: f64 = text.trim().parse().ok()?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range")]

@@ -1,4 +1,4 @@
-//! A provider that repeats what it was sent: none of it is shown.
+//! A provider that repeats what it was sent: none of the secrets are shown.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ const CLAUDE: &str = "anthropic:claude-haiku-4-5";
 const KEY: &str = "sk-very-secret/key+1234";
 const TOKEN: &str = "my-own-secret-token";
 
-/// Everything that can be seen of an error.
+/// Returns everything visible of an error.
 fn shown(error: &Error) -> String {
     let mut shown = format!("{error} {error:?} {error:#?} {:?} {:?}", error.reason(), error.attempts());
     write!(shown, " {:?} {:?} {:?}", error.excerpt(), error.code(), error.request_id()).unwrap();
@@ -41,7 +41,7 @@ fn model(scripted: &Scripted) -> Model {
     client.model(CLAUDE).unwrap().key(KEY).header("x-session-token", TOKEN).retry(Retry::never())
 }
 
-/// An error of the dialect whose every text repeats the key, spelled in several ways.
+/// Returns an error of the dialect in which every string repeats the key, spelled in several ways.
 fn echo() -> String {
     let escaped = KEY.replace('/', "\\/");
     let letters: String = KEY.bytes().map(|byte| format!("\\u{byte:04x}")).collect();
@@ -92,7 +92,7 @@ async fn no_answer_of_a_provider_brings_a_key_into_an_error() {
 
 #[tokio::test]
 async fn an_answer_that_failed_as_a_whole_shows_no_key() {
-    // Responses: the status of the answer is good, that of the response is not.
+    // Responses: the HTTP status is good, the status of the response is not.
     let body = format!(
         r#"{{"id":"r","object":"response","status":"failed","model":"m","output":[],"error":{{"code":"server_error","message":"no {KEY}"}}}}"#
     );

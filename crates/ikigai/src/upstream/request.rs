@@ -1,4 +1,4 @@
-//! Requests: what a caller gives, with what is ours over it.
+//! Requests: the caller's parts, with ours added.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
@@ -12,7 +12,7 @@ use crate::error::{Error, Reason};
 use crate::redact::{may_be_secret, names_a_secret};
 use crate::settings::Settings;
 
-/// Headers of a caller that are not for the provider: about its own connection, or what lets it in here.
+/// Whether a caller's header is not for the provider: about its own connection, or credentials for this service.
 fn is_callers_own(name: &HeaderName) -> bool {
     matches!(
         name.as_str(),
@@ -31,11 +31,11 @@ fn is_callers_own(name: &HeaderName) -> bool {
     )
 }
 
-/// Features of the Anthropic dialect that are asked for, with commas between them.
+/// A list of requested features of the Anthropic dialect, separated by commas.
 const LIST: &str = "anthropic-beta";
 
 impl Upstream {
-    /// A request to a path of the API, as it is before it is signed.
+    /// Builds a request to a path of the API, still unsigned.
     pub(crate) fn request(
         &self,
         method: Method,
@@ -48,7 +48,7 @@ impl Upstream {
         if !body.is_empty() {
             headers.entry(header::CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
         }
-        // The caller's own go over the dialect's, but for a list of wishes, which is made longer.
+        // Configured headers replace the caller's and the dialect's, except for this list, which is extended.
         for (name, value) in &self.resolved.headers {
             let longer = headers.get(name).filter(|_| name == LIST).and_then(|before| join(before, value));
             headers.insert(name, longer.unwrap_or_else(|| value.clone()));
@@ -56,7 +56,7 @@ impl Upstream {
         headers.entry(header::ACCEPT).or_insert_with(|| self.resolved.codec.accept(wanted));
         let encoding = match wanted {
             Wanted::Whole => "gzip",
-            // A stream that is compressed on its way comes in lumps.
+            // Streams that are compressed on the way arrive in lumps.
             Wanted::Stream => "identity",
         };
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(encoding));
@@ -68,7 +68,7 @@ impl Upstream {
     }
 }
 
-/// The headers of every request: the provider's, the client's and the model's. The key comes on top of them.
+/// Returns the headers of every request: the provider's, the client's and the model's. The key is added later.
 pub(super) fn own_headers(provider: &Provider, client: &Client, settings: &Settings) -> Result<HeaderMap, Reason> {
     let mut headers = HeaderMap::new();
     for (name, value) in provider.headers.iter() {
@@ -80,7 +80,7 @@ pub(super) fn own_headers(provider: &Provider, client: &Client, settings: &Setti
     Ok(headers)
 }
 
-/// A dialect's headers, which come as texts.
+/// Converts a dialect's headers.
 pub(crate) fn header_map(pairs: &[(String, String)]) -> Result<HeaderMap, Reason> {
     let mut headers = HeaderMap::new();
     for (name, value) in pairs {

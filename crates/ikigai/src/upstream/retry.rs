@@ -10,10 +10,10 @@ use crate::Error;
 ///
 /// Only requests that cannot have been charged are retried: those that found no connection, those that the server
 /// refused without reading, and those that the provider refused with a status that says so (rate limits, overload,
-/// broken servers). A request that was sent and got no answer, or whose answer began successfully and broke off, is not
-/// retried; nor are problems with the key, the request or the account. Reading lists costs nothing, so broken
-/// connections are retried there as well, and timeouts and unreadable answers once. The wait that the provider asks for
-/// takes precedence.
+/// server errors). A request that was sent and got no answer, or whose answer began successfully and was interrupted,
+/// is not retried; nor are problems with the key, the request or the account. Reading lists costs nothing, so there,
+/// broken connections are retried as well, and timeouts and unreadable answers once. If the provider asks for a certain
+/// wait, it takes precedence.
 ///
 /// ```
 /// use std::time::Duration;
@@ -32,7 +32,7 @@ pub struct Retry {
 }
 
 impl Default for Retry {
-    /// Three tries, 1 and 2 seconds apart unless the provider says otherwise, all within ten minutes.
+    /// Three attempts, 1 and 2 seconds apart unless the provider says otherwise, all within ten minutes.
     fn default() -> Self {
         Retry {
             attempts: 3,
@@ -57,7 +57,7 @@ impl Retry {
         self
     }
 
-    /// Sets the wait before the second attempt; each further wait is twice as long.
+    /// Sets the wait before the second attempt; each further wait is twice as long as the one before.
     #[must_use]
     pub fn first_wait(mut self, wait: Duration) -> Self {
         self.first_wait = wait;
@@ -72,7 +72,7 @@ impl Retry {
         self
     }
 
-    /// Shortens waits randomly by up to this share (0 to 1), so that many clients do not come back at once.
+    /// Shortens waits randomly by up to this share (0 to 1), so that many clients do not return at the same moment.
     #[must_use]
     pub fn jitter(mut self, share: f64) -> Self {
         self.jitter = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
@@ -86,19 +86,19 @@ impl Retry {
         self
     }
 
-    /// How many tries there are at most.
+    /// Returns the maximum number of attempts.
     pub(crate) fn most(&self) -> u32 {
         self.attempts
     }
 
-    /// The wait before the next try; `None` after the last one.
+    /// Returns the wait before the next attempt; `None` after the last one.
     ///
-    /// `made` is how many tries were made, `elapsed` the time since the first one began, `chance` a number in 0..1.
+    /// `made` is the number of attempts so far, `elapsed` the time since the first one began, `chance` is in 0..1.
     pub(crate) fn wait(&self, error: &Error, made: u32, elapsed: Duration, chance: f64) -> Option<Duration> {
         if made >= self.attempts || !error.is_retryable() {
             return None;
         }
-        // The same again would mostly take as long, or make as little sense.
+        // Another attempt would usually take as long, or be just as unreadable.
         let once = matches!(error.kind(), ErrorKind::Timeout | ErrorKind::Protocol);
         if once && made > 1 {
             return None;

@@ -1,4 +1,4 @@
-//! Sending: one try, and the tries after it.
+//! Sending requests, with retries.
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, header};
@@ -10,22 +10,22 @@ use crate::error::{Attempt, Error, FailedResponse};
 use crate::redact::Secrets;
 use crate::transport::{Body, Extent, Failure, TransportError, guarded, unpack, within};
 
-/// The longest failure that is read: its beginning says what failed.
+/// How much of a failed response is read: its beginning says what failed.
 const LONGEST_FAILURE: usize = 64 << 10;
 
-/// So many characters of an address that the API has moved to are told.
+/// How many characters are shown of a URL that the API has moved to.
 const LONGEST_ADDRESS: usize = 200;
 
-/// A try that failed.
+/// A failed attempt.
 struct Failed {
     error: Error,
     work: Work,
 }
 
-/// Whether a provider has done the work of a request that failed. What was done is paid for.
+/// Whether a provider has done the work of a failed request. Work that was done has to be paid for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
-    /// It has not: the request never reached it, or was refused.
+    /// It has not: the request never arrived or was refused.
     NotDone,
     /// It may have: the request was sent, and no answer says that it failed.
     PerhapsDone,
@@ -44,11 +44,11 @@ impl Failed {
 }
 
 impl Upstream {
-    /// Sends a request and reads its answer as far as `read` wants, again where that is worth it. Every try that fails is
-    /// added to `attempts`.
+    /// Sends a request and reads its answer as far as `read` wants, and retries where that may help. Every failed attempt
+    /// is added to `attempts`.
     ///
-    /// This is the only place that sends and the only one that tries again. What may have been done is not asked for
-    /// again, since it would be paid for twice; what is read with GET costs nothing.
+    /// This is the only place that sends and retries requests. Work that may have been done is not requested again,
+    /// because it would be paid for twice; reading with GET costs nothing.
     pub(crate) async fn attempt<T, R: Future<Output = Result<T, Error>>>(
         &self,
         request: &http::Request<Bytes>,
@@ -90,7 +90,7 @@ impl Upstream {
         }
     }
 
-    /// The request with what the provider knows it by when it comes again, where there is such a thing.
+    /// Adds an id by which the provider recognises a repeated request, if it supports one.
     fn recognisable(&self, request: &http::Request<Bytes>) -> http::Request<Bytes> {
         let mut request = request.clone();
         let header = self.resolved.provider.idempotency_header.as_ref();
@@ -103,7 +103,7 @@ impl Upstream {
         request
     }
 
-    /// Sends a request and reads its whole answer, again where that is worth it.
+    /// Sends a request and reads its whole answer, and retries where that may help.
     pub(crate) async fn whole<T>(
         &self,
         request: &http::Request<Bytes>,
@@ -128,7 +128,7 @@ impl Upstream {
         outcome.map_err(|failed| Failed { error: secrets.redact_error(failed.error), ..failed })
     }
 
-    /// An answer with a bad status is an error.
+    /// Sends a signed request. An answer with an error status is an error.
     async fn exchange(
         &self,
         request: http::Request<Bytes>,
@@ -179,19 +179,19 @@ impl Upstream {
         if parts.status.is_redirection() {
             return Err(Failed::before(moved(parts.status, &parts.headers)));
         }
-        // A status that refuses nothing: the request may have been taken all the same.
+        // A status that does not refuse the request: it may have been accepted all the same.
         if !parts.status.is_client_error() && !parts.status.is_server_error() {
             let told = format!("the server answered with status {}, which is no answer", parts.status.as_u16());
             return Err(Failed::after(ikigai_core::Error::protocol(told)));
         }
-        // What comes in another form than asked for says nothing, but the status does.
+        // A body with an unknown encoding is ignored, because the status says enough.
         let body = unpack(body, &mut parts.headers, bounds.ratio).unwrap_or_else(|_| Body::whole(""));
         let status = parts.status;
         let error = self.failed(parts, body, limits, secrets).await;
         Err(if gave_up_waiting(status) { Failed::after(error) } else { Failed::before(error) })
     }
 
-    /// The failure that an answer with a bad status is.
+    /// Returns the error for an answer with an error status.
     async fn failed(
         &self,
         mut parts: http::response::Parts,
@@ -218,23 +218,23 @@ impl Upstream {
             Some(_) => None,
             None => retry_date(&parts.headers, clock.today()).or_else(|| limited.then(|| limits.wait()).flatten()),
         };
-        // It is that of the body as it came.
+        // The length of the original body.
         parts.headers.remove(header::CONTENT_LENGTH);
         let response = FailedResponse { status: parts.status, headers: parts.headers, body: bytes };
         Error::new(error).wait(wait).limited(limits).with_response(response)
     }
 }
 
-/// A request that no answer came to.
+/// Returns the error for a request that got no answer.
 fn lost(error: TransportError) -> Failed {
     match error.failure() {
-        // There was nobody to send it to, or nobody who took it.
+        // There was no server, or none that accepted the request.
         Failure::Connect | Failure::Refused | Failure::Request => Failed::before(error),
         Failure::Timeout | Failure::Broken | Failure::TooLarge => Failed::after(error),
     }
 }
 
-/// A failure behind the head of a good answer: the request was taken, whatever failed.
+/// Changes an error after the head of a good answer: whatever failed, the request was accepted.
 fn begun(error: TransportError) -> TransportError {
     match error.failure() {
         Failure::Connect | Failure::Refused | Failure::Request => {
@@ -244,7 +244,7 @@ fn begun(error: TransportError) -> TransportError {
     }
 }
 
-/// Does the status only say that somebody on the way has waited for long enough? The work may go on behind them.
+/// Whether the status only says that a proxy on the way has waited long enough. The work may still continue.
 fn gave_up_waiting(status: StatusCode) -> bool {
     matches!(status.as_u16(), 408 | 504 | 524)
 }
@@ -254,7 +254,7 @@ fn redacted(mut error: TransportError, secrets: &Secrets) -> TransportError {
     error
 }
 
-/// Redirects are not followed: the key would go along. The address has to be set anew.
+/// Returns the error for a redirect, which is not followed: the key would be sent along. The URL has to be changed.
 fn moved(status: StatusCode, headers: &HeaderMap) -> Error {
     let to = headers.get(header::LOCATION).and_then(|value| value.to_str().ok()).unwrap_or("nowhere");
     let to: String = to.split(['?', '#']).next().unwrap_or(to).chars().take(LONGEST_ADDRESS).collect();

@@ -15,7 +15,7 @@ use crate::transport::{Failure, Timeouts};
 
 const CLAUDE: &str = "anthropic:claude-haiku-4-5";
 const KEY: &str = "sk-secret-of-ANTHROPIC_API_KEY";
-/// Odd spelling on purpose: it must arrive as it is.
+/// Spelled oddly on purpose: it must arrive unchanged.
 const BODY: &str = "{ \"model\" : \"claude-haiku-4-5\",\"x\":1.0, \"x\":2 }";
 
 fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
@@ -230,7 +230,7 @@ async fn a_strangers_path_reaches_no_other_place() {
         "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent?alt=sse"
     );
     assert_eq!(scripted.requests().len(), 1);
-    // A model's name does not become a path, either.
+    // A model's name cannot change the path, either.
     let client = scripted.builder(TestClock::skipping()).key("bedrock", "token").build().unwrap();
     let error = client.model_named(ModelName::new("bedrock", "..")).ask("Hi").await.unwrap_err();
     assert_eq!(error.to_string(), "bedrock: the path `/model/../converse` leads out of the API");

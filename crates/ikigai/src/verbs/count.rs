@@ -30,16 +30,16 @@ impl fmt::Display for TokenCount {
 }
 
 impl Model {
-    /// Counts the tokens of a prompt, with the system prompt and the tools. The provider counts them if it can;
+    /// Counts the tokens of a prompt, including the system prompt and the tools. The provider counts them if it can;
     /// otherwise they are estimated, and marked as such.
     ///
     /// # Errors
-    /// If the prompt is invalid, or the provider that counts cannot be reached.
+    /// Returns an error if the prompt is invalid, or if a provider that counts tokens cannot be reached.
     pub async fn count_tokens(&self, prompt: impl Into<Prompt>) -> Result<TokenCount, Error> {
         let mut request = self.request(prompt.into())?;
         let estimated = TokenCount { tokens: estimate_tokens(&request), exact: false };
         let tools = request.tools.len();
-        // Anthropic refuses to count a request that has them.
+        // Anthropic refuses to count a request that contains built-in tools.
         request.tools.retain(|tool| !matches!(tool, Tool::BuiltIn(_)));
         let exact = request.tools.len() == tools;
         let route = route(&self.client, &self.plan.name, &self.plan.settings)?;
@@ -52,7 +52,7 @@ impl Model {
         let request = upstream.request(Method::POST, &count.path, &headers, body, Wanted::Whole)?;
         match upstream.whole(&request, |body, _| dialect.decode_count(body, &self.client.limits())).await {
             Ok(tokens) => Ok(tokens.map_or(estimated, |tokens| TokenCount { tokens, exact })),
-            // Some copies of an API lack this part of it.
+            // Some compatible servers lack this endpoint.
             Err(error) if error.kind() == ErrorKind::NotFound || matches!(error.status(), Some(404 | 405 | 501)) => {
                 Ok(estimated)
             }

@@ -1,4 +1,4 @@
-//! Embeddings: texts as vectors.
+//! Embeddings: strings as vectors.
 
 use futures_util::future::try_join_all;
 use http::Method;
@@ -10,14 +10,14 @@ use crate::error::Error;
 use crate::model::Model;
 use crate::upstream::{Upstream, Wanted, header_map};
 
-/// How many requests are under way at once.
+/// How many requests are sent at once.
 const AT_ONCE: usize = 4;
 
-/// Embeddings: texts as vectors.
+/// Embeddings: strings as vectors.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Embeddings {
-    /// One vector for each text, in the same order.
+    /// One vector per string, in the same order.
     pub vectors: Vec<Vec<f32>>,
     /// The model.
     pub model: ModelName,
@@ -28,10 +28,10 @@ pub struct Embeddings {
 }
 
 impl Model {
-    /// Turns texts into vectors, one for each text, in the same order. Many texts are split into several requests.
+    /// Turns strings into vectors, one per string, in the same order. Many strings are split into several requests.
     ///
     /// # Errors
-    /// If the provider does not offer embeddings, or one of the requests fails.
+    /// Returns an error if the provider does not offer embeddings, or if one of the requests fails.
     pub async fn embed(&self, texts: impl IntoIterator<Item = impl Into<String>>) -> Result<Embeddings, Error> {
         let texts: Vec<String> = texts.into_iter().map(Into::into).collect();
         let upstream = self.upstream()?;

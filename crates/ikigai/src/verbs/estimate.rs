@@ -1,4 +1,4 @@
-//! About how many tokens a request has.
+//! Estimates of how many tokens a request has.
 
 use ikigai_core::{Block, Request, Source};
 
@@ -26,7 +26,7 @@ fn block(block: &Block) -> u64 {
     }
 }
 
-/// A file: text as text; a page of a PDF is about 100 KB and 2,500 tokens; where the bytes are elsewhere, one page.
+/// Estimates a file: text as text; a PDF at 2,500 tokens per page of about 100 KB; one page if it is stored elsewhere.
 fn source(source: &Source) -> u64 {
     match source {
         Source::Text { text: inner, .. } => text(inner.len()),

@@ -1,4 +1,4 @@
-//! Pictures from words.
+//! Drawing pictures.
 
 use ikigai_core::catalog::Cost;
 use ikigai_core::wire::{ImageRequest, Picture, Pictures};
@@ -12,9 +12,9 @@ use crate::model::Model;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Images {
-    /// The pictures, in the provider's order. If the provider holds some back, there are fewer than requested.
+    /// The pictures, in the provider's order. If the provider withholds some, there are fewer than requested.
     pub images: Vec<Picture>,
-    /// What the model said besides; usually empty.
+    /// Text that came with the pictures; usually empty.
     pub text: String,
     /// The model.
     pub model: ModelName,
@@ -23,7 +23,7 @@ pub struct Images {
     /// The cost; `None` if the model's prices are unknown, or if the usage includes anything but text in the prompt and
     /// pictures in the answer, for which the catalogue has no prices.
     pub cost: Option<Cost>,
-    /// What could not be carried to the provider, and what the provider held back.
+    /// What could not be carried to the provider, and what the provider withheld.
     pub warnings: Vec<Loss>,
 }
 
@@ -46,12 +46,13 @@ impl Model {
     /// # }
     /// ```
     ///
-    /// Works with OpenAI, compatible providers, and Google. If the provider returns a URL instead of bytes, it is in
-    /// [`Picture::url`]; it is not fetched. Settings that the provider lacks are listed in [`Images::warnings`], and
-    /// are errors with [`strict`](Model::strict).
+    /// Works with OpenAI, compatible providers and Google. If the provider returns a URL instead of bytes, it is in
+    /// [`Picture::url`] and is not fetched. Settings that the provider does not support are listed in
+    /// [`Images::warnings`], and are errors with [`strict`](Model::strict).
     ///
     /// # Errors
-    /// If the provider does not draw pictures, the model cannot draw what the request asks for, or there is no answer.
+    /// Returns an error if the provider does not draw pictures, if the model cannot draw what the request asks for, or
+    /// if there is no answer.
     pub async fn draw(&self, request: impl Into<ImageRequest>) -> Result<Images, Error> {
         let request = request.into();
         let upstream = self.upstream()?;

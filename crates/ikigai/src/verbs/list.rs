@@ -1,4 +1,4 @@
-//! Which models a provider has, by its own word.
+//! A provider's own list of its models.
 
 use bytes::Bytes;
 use http::Method;
@@ -17,20 +17,20 @@ const PAGES: usize = 100;
 const MODELS: usize = 20_000;
 
 impl Client {
-    /// Lists the models that a provider says it has. The provider is named by its id or alias. The built-in catalogue
-    /// knows more about each model: [`Client::registry`].
+    /// Lists the models that a provider reports. The provider is named by its id or alias. The built-in catalogue knows
+    /// more about each model: [`Client::registry`].
     ///
     /// # Errors
-    /// If there is no such provider, no key for it, or no answer.
+    /// Returns an error if there is no such provider, no key for it, or no answer.
     pub async fn models(&self, provider: &str) -> Result<Vec<ListedModel>, Error> {
         let row = self.registry().providers.find(provider).ok_or_else(|| {
             let nearest = self.registry().providers.nearest(provider).map(str::to_owned);
             Reason::from(ProviderSetupError::Unknown { name: provider.to_owned(), nearest })
         })?;
-        // No model, so that the dialect is the one that the provider speaks for any.
+        // A placeholder instead of a model selects the dialect that the provider speaks by default.
         let dialect = self.registry().dialect_for(row, "models");
         let settings = Settings { dialect: Some(dialect), ..Settings::new(self.timeouts(), self.retry().clone()) };
-        // Errors name the provider.
+        // Used in errors, which name the provider.
         let name = ModelName::new(row.id.to_string(), "models");
         let upstream = Upstream::find(self, &name, &settings)?;
         let mut models = Vec::new();

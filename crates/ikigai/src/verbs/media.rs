@@ -1,4 +1,4 @@
-//! What drawing, speaking and listening have in common: one request that is paid for, and its answer.
+//! What drawing, speech and transcription have in common: one request that has to be paid for, and its answer.
 
 use http::Method;
 use ikigai_core::wire::WireRequest;
@@ -11,15 +11,15 @@ use crate::upstream::{Head, Upstream, Wanted, header_map};
 
 /// How one of these verbs reads its answer.
 pub(super) struct Reading<T, R> {
-    /// What comes, in the words of traces: `image`, `speech`, `text`.
+    /// The kind of output, as named in traces: `image`, `speech`, `text`.
     pub(super) output: &'static str,
     pub(super) read: R,
-    /// The tokens that it took.
+    /// The tokens that were used.
     pub(super) usage: fn(&T) -> Option<&Usage>,
 }
 
 impl Model {
-    /// Sends a request, and gives what its answer holds, with what could not be carried.
+    /// Sends a request and returns the content of its answer, along with the losses.
     pub(super) async fn carry<T, R>(
         &self,
         upstream: &Upstream,

@@ -6,7 +6,7 @@ use crate::testing::{Piece, Reply, Scripted, TestClock};
 use crate::transport::{Failure, Timeouts};
 use crate::{Client, Error, ImageRequest, SpeechRequest, TranscribeRequest};
 
-/// One byte of a picture.
+/// A picture of one byte.
 const DRAWN: &str = r#"{"data":[{"b64_json":"YQ=="}]}"#;
 
 fn answer(media_type: &str, body: impl Into<bytes::Bytes>) -> Reply {
@@ -26,7 +26,7 @@ async fn transcribe(client: &Client) -> Result<usize, Error> {
     Ok(client.model("openai:gpt-transcribe")?.transcribe((*b"RIFF", "audio/wav")).await?.text.len())
 }
 
-/// Each of the three verbs against the same replies.
+/// Runs each of the three verbs against the same replies.
 async fn each(
     replies: impl Fn() -> Vec<Reply>,
     builder: impl Fn(&Scripted) -> Client,
@@ -140,7 +140,7 @@ async fn providers_that_cannot_name_one_that_can() {
 
 #[tokio::test]
 async fn nothing_is_paid_for_twice() {
-    // An answer had begun, the connection broke after sending, or a gateway gave up waiting: it may have been done.
+    // An answer had begun, the connection broke after sending, or a gateway gave up: the work may have been done.
     let html = || vec![answer("text/html", "<html>Sign in</html>"), Reply::new(200, "again")];
     let broken = || vec![Reply::Fail(Failure::Broken), Reply::new(200, "again")];
     let gave_up = || vec![Reply::new(504, "{}"), Reply::new(200, "again")];
@@ -155,7 +155,7 @@ async fn nothing_is_paid_for_twice() {
         assert!(outcome.is_err(), "{place}");
         assert_eq!(sent, 1, "{place}: {outcome:?}");
     }
-    // What was refused cannot have been done.
+    // Refused work cannot have been done.
     let refused = || vec![Reply::new(429, "{}"), Reply::new(400, "{}")];
     for (outcome, sent) in each(refused, client).await {
         assert_eq!((outcome.unwrap_err().kind(), sent), (ErrorKind::InvalidRequest, 2));

@@ -1,4 +1,4 @@
-//! What models can do besides answering.
+//! Everything besides answers that models can do.
 
 mod count;
 mod embed;
@@ -21,7 +21,7 @@ pub use preview::Preview;
 pub use speech::Speech;
 pub use transcribe::Transcript;
 
-/// The error of a provider that cannot do something at all.
+/// Returns the error for a provider that lacks a feature altogether.
 fn has_no(upstream: &Upstream, what: &str) -> Error {
     let name = &upstream.provider().name;
     Reason::Unsupported(format!("{name} does not offer {what}; use a provider that does, such as openai")).into()

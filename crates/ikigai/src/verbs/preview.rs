@@ -1,4 +1,4 @@
-//! Previewing a request before it is sent.
+//! Requests, previewed before they are sent.
 
 use ikigai_core::{Dialect, Loss, ModelName, Prompt, Request};
 use serde_json::Value;
@@ -17,7 +17,7 @@ use crate::turn::Turn;
 pub struct Preview {
     /// The model that would be asked.
     pub model: ModelName,
-    /// The dialect that it would be asked in.
+    /// The dialect that would be used.
     pub dialect: Dialect,
     /// The request in the canonical form.
     pub request: Request,
@@ -41,7 +41,7 @@ impl Preview {
         mut settings: Settings,
     ) -> Result<Self, Error> {
         let prepared = match client.prepare(&name, &request, &settings) {
-            // Nothing is sent, so nobody has to be let in.
+            // Nothing is sent, so any key will do.
             Err(error) if matches!(error.reason(), Reason::MissingKey(_)) => {
                 settings.key = Some(Key::from(PLACEHOLDER));
                 client.prepare(&name, &request, &settings)?
@@ -85,7 +85,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// If the request is invalid, or has no form in the model's dialect.
+    /// Returns an error if the request is invalid, or if it cannot be expressed in the model's dialect.
     pub fn preview(&self, prompt: impl Into<Prompt>) -> Result<Preview, Error> {
         Turn::begin(self, prompt.into())?.preview()
     }

@@ -1,4 +1,4 @@
-//! Texts read aloud.
+//! Text to speech.
 
 use std::fmt;
 
@@ -12,11 +12,11 @@ use crate::error::Error;
 use crate::model::Model;
 use crate::upstream::Head;
 
-/// A text that a model read aloud.
+/// Speech made from a text.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Speech {
-    /// The sound, as a file.
+    /// The audio, as a file.
     pub audio: Bytes,
     /// Its media type, such as `audio/mpeg`.
     pub media_type: String,
@@ -60,11 +60,11 @@ impl Model {
     /// # }
     /// ```
     ///
-    /// Works with OpenAI, compatible providers, and Google, whose raw samples get a WAV header. Settings that the
-    /// provider lacks are listed in [`Speech::warnings`], and are errors with [`strict`](Model::strict).
+    /// Works with OpenAI, compatible providers and Google, whose raw samples get a WAV header. Settings that the
+    /// provider does not support are listed in [`Speech::warnings`], and are errors with [`strict`](Model::strict).
     ///
     /// # Errors
-    /// If the provider does not offer speech or the format, or there is no answer.
+    /// Returns an error if the provider does not offer speech or the format, or if there is no answer.
     pub async fn speak(&self, request: impl Into<SpeechRequest>) -> Result<Speech, Error> {
         let request = request.into();
         let upstream = self.upstream()?;

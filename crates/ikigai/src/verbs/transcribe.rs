@@ -1,4 +1,4 @@
-//! Speech as text.
+//! Speech to text.
 
 use ikigai_core::wire::{TranscribeRequest, Transcribed};
 use ikigai_core::{Loss, ModelName, Usage};
@@ -9,18 +9,18 @@ use crate::model::Model;
 
 /// A transcript of speech.
 ///
-/// There is no cost: some providers charge for seconds and others for tokens of sound, and the catalogue has no prices
+/// There is no cost: some providers charge by the second and others by the audio token, and the catalogue has no prices
 /// for either.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Transcript {
-    /// The words; empty if none were heard.
+    /// The text; empty if nothing was said.
     pub text: String,
     /// The model.
     pub model: ModelName,
     /// The tokens used; `None` if the provider did not report them.
     pub usage: Option<Usage>,
-    /// How long the sound is, if the provider reports it.
+    /// How long the audio is, if the provider reports it.
     pub seconds: Option<f64>,
     /// What the provider left out.
     pub warnings: Vec<Loss>,
@@ -42,11 +42,11 @@ impl Model {
     /// # }
     /// ```
     ///
-    /// Works with OpenAI, compatible providers, and Google, whose models are told to write down every word.
+    /// Works with OpenAI, compatible providers and Google, whose models are instructed to write down every word.
     ///
     /// # Errors
-    /// If the provider does not offer transcription, the sound is empty or its media type is not audio, or there is no
-    /// answer.
+    /// Returns an error if the provider does not offer transcription, if the audio is empty or its media type is not
+    /// audio, or if there is no answer.
     pub async fn transcribe(&self, request: impl Into<TranscribeRequest>) -> Result<Transcript, Error> {
         let request = request.into();
         let upstream = self.upstream()?;

@@ -1,4 +1,4 @@
-//! Servers at an address.
+//! Servers at a URL.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ use crate::support::{call, names, text};
 
 const KEY: &str = "very-secret-key";
 
-/// A server that wants a key. Dropping it ends every connection.
+/// A server that requires a key. Dropping it closes every connection.
 struct Remote {
     port: u16,
     /// The values of a header that clients may send.
@@ -170,7 +170,7 @@ async fn a_server_that_goes_away_in_a_call_is_an_error_and_no_hang() {
     assert!(after.is_error && text(&after).contains("the MCP server `web`"), "{after:?}");
 }
 
-/// A server that answers everything in one way.
+/// Starts a server that answers every request in the same way.
 async fn answering(
     headers: &'static [(&'static str, &'static str)],
     body: impl Fn() -> Vec<u8> + Send + Sync + 'static,

@@ -17,10 +17,10 @@ async fn connected(mode: &str) -> Connection {
     server(mode).connect().await.unwrap()
 }
 
-/// Is there a process that has not ended?
+/// Whether this process is still running.
 fn runs(pid: u64) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // A zombie has ended, and waits to be told so.
+    // A zombie has ended, and waits to be reaped.
     !status.is_empty() && !status.contains(") Z ")
 }
 
@@ -145,7 +145,7 @@ async fn a_server_that_dies_is_an_error_for_the_model_and_says_so() {
     let told = text(&died);
     let expected = "the MCP server `box` has ended (exit status: 7); its last output:\n  the disk is full";
     assert_eq!((told.as_str(), died.is_error), (expected, true));
-    // And so is every call after it.
+    // So does every later call.
     let again = call(&tools, "box__echo with text=\"hello\"").await;
     assert!(again.is_error && text(&again).contains("has ended (exit status: 7)"), "{again:?}");
     assert!(!server.is_connected());
@@ -210,7 +210,7 @@ async fn a_program_gets_what_it_needs_and_no_keys() {
     let about = about(&server).await;
     let variables: Vec<&str> = about["variables"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert!(variables.contains(&"TOKEN") && variables.contains(&"PATH"), "{variables:?}");
-    // Cargo sets this for tests; nothing of this process's own goes along unless it is asked for.
+    // Cargo sets this for tests; none of this process's own variables are passed on unless requested.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some() && !variables.contains(&"CARGO_MANIFEST_DIR"));
     assert_eq!(about["folder"], json!(folder.path().canonicalize().unwrap()));
     let all = self::about(&Server::command(program(), [""]).inherit_env().connect().await.unwrap()).await;

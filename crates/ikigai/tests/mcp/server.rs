@@ -1,4 +1,4 @@
-//! An MCP server with a tool for everything that can happen, on the official SDK.
+//! An MCP server with a tool for everything that can happen, built with the official SDK.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 
 #[derive(Clone, Default)]
 pub(crate) struct TestServer {
-    /// Has the tool `grow` been called?
+    /// Whether the tool `grow` has been called.
     pub(crate) grown: Arc<AtomicBool>,
-    /// Where a call that nobody waits for any more leaves a note.
+    /// The file that a cancelled call writes a note to.
     pub(crate) note: Option<PathBuf>,
     /// A program that this one has started.
     pub(crate) child: Option<u32>,
-    /// Does every page of the list lead to the same next one?
+    /// Whether every page of the list names the same next page.
     pub(crate) endless: bool,
 }
 
@@ -65,7 +65,7 @@ impl ServerHandler for TestServer {
         ServerConfig::new(capabilities).with_instructions("Use echo first.")
     }
 
-    /// Four tools a page.
+    /// Lists four tools per page.
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,

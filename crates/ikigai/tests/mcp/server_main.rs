@@ -29,12 +29,12 @@ async fn main() {
         }
         "silent" => tokio::time::sleep(Duration::from_secs(600)).await,
         "chatty" => {
-            // More than a pipe holds: whoever does not read it is stuck.
+            // More than a pipe holds: the program hangs unless somebody reads it.
             eprintln!("{}", "blah ".repeat(100_000));
             println!("this line is no JSON");
         }
         "endless" => server.endless = true,
-        // A program that starts another one, which holds its output open.
+        // Starts another program, which holds its output open.
         "orphan" => {
             server.child = Some(std::process::Command::new("sleep").arg("600").spawn().unwrap().id());
         }

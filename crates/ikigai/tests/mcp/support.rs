@@ -1,4 +1,4 @@
-//! What the tests of MCP share.
+//! Helpers for the MCP tests.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use ikigai::{Answer, Block, Callable, Client, Error, Role, ToolResult};
 use ikigai_sim::Sim;
 
-/// The test server as a program: an example of this crate, which cargo puts beside the folder of this test.
+/// Returns the path of the test server: an example of this crate, which cargo puts next to this test's folder.
 pub(crate) fn program() -> PathBuf {
     let mut path = std::env::current_exe().unwrap();
     path.pop();
@@ -16,7 +16,7 @@ pub(crate) fn program() -> PathBuf {
     path
 }
 
-/// A model of a simulator.
+/// Returns a model served by a simulator.
 pub(crate) async fn model() -> (Sim, ikigai::Model) {
     let sim = Sim::start().await.unwrap();
     let variables = [("ANTHROPIC_API_KEY", "key-a".to_owned()), ("ANTHROPIC_BASE_URL", sim.url())];
@@ -29,7 +29,7 @@ pub(crate) async fn model() -> (Sim, ikigai::Model) {
     (sim, model)
 }
 
-/// What a call gives, through a model that makes it.
+/// Returns the result of a call that a model makes.
 pub(crate) async fn call(tools: &[Callable], said: &str) -> ToolResult {
     result(&asked(tools, said).await.unwrap())
 }
@@ -51,7 +51,7 @@ pub(crate) fn result(answer: &Answer) -> ToolResult {
     results.next().expect("no tool was run")
 }
 
-/// The texts of a result.
+/// Returns the text of a result.
 pub(crate) fn text(result: &ToolResult) -> String {
     let texts = result.content.iter().filter_map(|block| match block {
         Block::Text(text) => Some(text.text.as_str()),
@@ -64,7 +64,7 @@ pub(crate) fn names(tools: &[Callable]) -> Vec<&str> {
     tools.iter().filter_map(|tool| tool.definition().name()).collect()
 }
 
-/// Waits for something that happens soon.
+/// Waits for something that is about to happen.
 pub(crate) async fn until(what: &str, happens: impl Fn() -> bool) {
     let waiting = async {
         while !happens() {

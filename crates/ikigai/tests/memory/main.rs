@@ -1,6 +1,6 @@
-//! No answer makes the client hold more than four times the limit that is in force, whatever a server sends.
+//! No answer makes the client use more than four times the configured limit, whatever a server sends.
 //!
-//! A binary of its own: its allocator counts.
+//! A separate binary, because its allocator counts.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may panic and tell as tests may")]
 
@@ -20,10 +20,10 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Only one test at a time is counted.
+/// Only one test can be measured at a time.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// The limits of the tests: an eighth of the usual ones, so that they take an eighth of the time.
+/// Returns the limits of the tests: an eighth of the usual ones, so that the tests take an eighth of the time.
 fn limits() -> Limits {
     let mut limits = Limits::client();
     limits.body /= 8;
@@ -34,14 +34,14 @@ fn limits() -> Limits {
     limits
 }
 
-/// A body of a beginning, a unit that is repeated up to a length, and an end. It is never in memory as a whole.
+/// A body with a beginning, a unit repeated up to a length, and an end. It is never in memory as a whole.
 #[derive(Clone)]
 struct Made {
     beginning: Bytes,
     unit: Bytes,
     length: usize,
     end: Bytes,
-    /// Each `#####` of a unit becomes another number.
+    /// Whether each `#####` of a unit is replaced by another number.
     numbered: bool,
 }
 
@@ -82,7 +82,7 @@ impl Made {
         })
     }
 
-    /// The same in gzip.
+    /// Compresses it with gzip.
     fn packed(&self) -> Made {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         encoder.write_all(&self.beginning).unwrap();
@@ -95,7 +95,7 @@ impl Made {
     }
 }
 
-/// A server that answers everything in one way.
+/// A server that answers every request in the same way.
 struct Hostile {
     status: u16,
     headers: Vec<(&'static str, &'static str)>,
@@ -131,7 +131,7 @@ fn client(hostile: Hostile) -> Client {
         .unwrap()
 }
 
-/// Runs a piece of work, and checks how much memory it takes beside what was taken before.
+/// Runs a piece of work, and checks how much additional memory it uses.
 fn within<T, F: Future<Output = T>>(case: &str, limit: usize, work: impl FnOnce() -> F) -> T {
     let (outcome, share) = share(limit, work);
     println!("{share:5.2} x the limit: {case}");
@@ -139,7 +139,7 @@ fn within<T, F: Future<Output = T>>(case: &str, limit: usize, work: impl FnOnce(
     outcome
 }
 
-/// Runs a piece of work, and tells how much memory it takes beside what was taken before, as a share of the limit.
+/// Runs a piece of work, and returns how much additional memory it uses, as a share of the limit.
 fn share<T, F: Future<Output = T>>(limit: usize, work: impl FnOnce() -> F) -> (T, f64) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -156,7 +156,7 @@ const RESPONSES: &str = "openai:gpt-5.4";
 const GEMINI: &str = "google:gemini-2.5-flash";
 const CONVERSE: &str = "bedrock:us.amazon.nova-lite-v1:0";
 
-/// Asks for a whole answer, runs the tools that it calls, and reads all of it.
+/// Asks for a complete answer, runs the tools that it calls, and reads all of it.
 fn ask(case: &str, model: &'static str, body: Made) {
     let packed = body.packed();
     for (how, body, headers) in [("plain", body, vec![]), ("packed", packed, vec![("content-encoding", "gzip")])] {
@@ -182,7 +182,7 @@ async fn read_stream(client: Client, model: &'static str) {
     drop(outcome);
 }
 
-/// A tool that takes anything.
+/// Returns a tool that accepts anything.
 fn anything() -> ikigai::Callable {
     let tool = ikigai::Tool::new("t", "Takes anything.").parameters(serde_json::json!({"type": "object"}));
     ikigai::Callable::new(tool, |call: ikigai::ToolCall| async move { call.arguments.object().len().to_string() })
@@ -437,7 +437,7 @@ fn values_that_are_extracted() {
     }
 }
 
-/// A server that writes a beginning and then one piece for ever, or until nobody reads.
+/// Starts a server that sends a beginning and then one piece forever, or until nobody reads it.
 fn raw(beginning: &'static str, piece: &'static str) -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

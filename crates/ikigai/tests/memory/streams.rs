@@ -1,9 +1,9 @@
-//! Streams of very many small things that are kept, in every dialect.
+//! Streams of very many small things that have to be kept, in every dialect.
 
 use super::{CHAT, CLAUDE, CONVERSE, GEMINI, Hostile, Made, RESPONSES, client, limits, made, read_stream, share};
 
-/// What a stream is made of: what it is called, its beginning, and the JSON of the frames that are sent again and again.
-/// Each `#####` in them is another number. A frame that begins with `:` is a comment.
+/// The contents of a stream: its name, its beginning, and the JSON of the frames that are repeated. Each `#####` is
+/// replaced by another number. A frame that begins with `:` is a comment.
 type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const ANTHROPIC_START: &str =
@@ -351,7 +351,7 @@ const CONVERSE_ROWS: &[Row] = &[
     ),
 ];
 
-/// One frame with very many of one thing: what is around them, and the thing.
+/// A single frame with very many of one thing: what surrounds them, and the thing.
 const IN_ONE_FRAME: &[(&str, &str, &str, &str, &str)] = &[
     (
         CLAUDE,
@@ -393,7 +393,7 @@ const IN_ONE_FRAME: &[(&str, &str, &str, &str, &str)] = &[
 
 const LONG: usize = 200_000;
 
-/// Makes a stream of many megabytes of these frames.
+/// Builds a stream of many megabytes from these frames.
 fn stream_of(beginning: &[&str], frames: &[&str]) -> Made {
     let written = |frames: &[&str]| -> String {
         let long = "a".repeat(LONG);
@@ -406,7 +406,7 @@ fn stream_of(beginning: &[&str], frames: &[&str]) -> Made {
     made(&written(beginning), &written(frames), 40 << 20, "")
 }
 
-/// Checks streams all at once, so that a failure shows all of them.
+/// Checks all streams before failing, so that a failure shows all of them.
 fn each_stays_within(cases: impl IntoIterator<Item = (String, &'static str, Made)>) {
     let mut beyond = Vec::new();
     for (case, model, body) in cases {
@@ -425,7 +425,7 @@ fn all_kept_stay_within(model: &'static str, rows: &[Row]) {
     each_stays_within(cases.map(|(name, stream)| (format!("{model}: {name}"), model, stream)));
 }
 
-// A test for each, since each takes a while.
+// Separate tests, because each takes a while.
 
 #[test]
 fn very_many_small_things_that_messages_keep() {
@@ -454,7 +454,7 @@ fn very_many_small_things_that_converse_keeps() {
 
 #[test]
 fn very_many_small_things_in_one_frame() {
-    // About as much as one event may hold, and about as many values; and a fraction of that.
+    // As much as one event may contain, about as many values as it may contain, and a fraction of that.
     let sizes = [limits().event - (64 << 10), 600 << 10, 150 << 10];
     each_stays_within(IN_ONE_FRAME.iter().flat_map(|(model, name, beginning, unit, end)| {
         sizes.map(|size| {

@@ -1,4 +1,4 @@
-//! One conversation through every dialect, with thinking and tools, against the strict simulator.
+//! One conversation in every dialect, with thinking and tools, against the strict simulator.
 
 use ikigai::{Callable, Role, Tool};
 use ikigai_sim::Sim;
@@ -13,7 +13,7 @@ fn weather() -> Callable {
     Callable::new(tool, |call| async move { format!("{}: 4 degrees", call.arguments["city"]) })
 }
 
-/// The sealed state in a request, with the name of its field.
+/// Collects the sealed state in a request, with the names of its fields.
 fn seals(body: &Value, found: &mut Vec<(String, String)>) {
     match body {
         Value::Object(fields) => {
@@ -54,7 +54,7 @@ async fn eight_turns_through_every_dialect_lose_nothing_and_leak_nothing() {
         ("anthropic:claude-sonnet-4-5/low", "What is my favourite number?", "7"),
     ];
     for (place, (name, said, expected)) in turns.into_iter().enumerate() {
-        // Every other turn as a stream.
+        // Every other turn is streamed.
         chat.switch(name).unwrap();
         let answer = if place % 2 == 0 {
             chat.say(said).await.unwrap()
@@ -72,7 +72,7 @@ async fn eight_turns_through_every_dialect_lose_nothing_and_leak_nothing() {
     let roles: Vec<Role> = chat.history().iter().map(|message| message.role).collect();
     assert_eq!(roles.len(), 8 * 2 + 6 * 2, "six turns with a call and its result");
 
-    // What each provider left in its answers for itself.
+    // The state that each provider left in its answers.
     let provider_of = |message: &ikigai::Message| message.provider.clone();
     let sealed_by = |provider: &str| {
         let mut found = Vec::new();
@@ -102,7 +102,7 @@ async fn eight_turns_through_every_dialect_lose_nothing_and_leak_nothing() {
             assert!(mine || leaked == 0, "{} has state of {provider} in it", request.path);
         }
     }
-    // And it came back: the last request to each provider holds what that provider had sealed before.
+    // The state came back: the last request to each provider contains what that provider had sealed before.
     let last = requests.iter().rev().find(|request| request.path.starts_with("/v1/messages")).unwrap();
     assert!(sent(&last.body, "signature").len() >= 2, "the thinking of earlier turns came back: {}", last.body);
     let last = requests.iter().rev().find(|request| request.path.starts_with("/v1/responses")).unwrap();
@@ -113,7 +113,7 @@ async fn eight_turns_through_every_dialect_lose_nothing_and_leak_nothing() {
     support::until_quiet(&sim).await;
 }
 
-/// Every text that a dialect left for itself, wherever it stands.
+/// Collects every string that a dialect stored for itself, wherever it is.
 fn opaque(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| opaque(item, found)),
@@ -126,7 +126,7 @@ fn opaque(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Every text in a value.
+/// Collects every string in a value.
 fn strings(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) => found.push(text.clone()),

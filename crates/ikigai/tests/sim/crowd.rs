@@ -1,4 +1,4 @@
-//! Two thousand streams at once in one process. The simulator runs in another one, so that the memory is the client's alone.
+//! Two thousand streams in one process. The simulator runs in another, so that only the client's memory is measured.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -14,20 +14,20 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::{JoinSet, spawn_blocking};
 
 const STREAMS: usize = 2_000;
-/// Bytes for each open stream. Far above what is measured (see `docs/performance.md`), so that only a mistake gets here.
+/// Bytes per open stream. Far above what is measured (see `docs/performance.md`), so that only a mistake exceeds it.
 const LIMIT: u64 = 80 << 10;
-/// How many may be connecting: a system forgets connections beyond what its queue holds, and is slow to try again.
+/// How many may be connecting at once: systems drop connections beyond the length of their queue, and retries are slow.
 const AT_ONCE: usize = 200;
-/// For a machine that does much else.
+/// Long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Says to the ignored test below that it is to be a simulator.
+/// Tells the ignored test below to run the simulator.
 const ROLE: &str = "IKIGAI_TEST_CROWD";
 const WORDS: usize = 60;
-/// The first words of an answer are out after so many pieces, the last ones are not.
+/// After this many pieces, the first words of an answer have been sent and the last ones have not.
 const PIECES_FIRST: usize = 6;
 
-/// A simulator in a process of its own, whose clock stands still until it is told otherwise.
+/// A simulator in a separate process, whose clock stands still until it is told otherwise.
 struct Apart {
     process: Child,
     orders: ChildStdin,
@@ -73,7 +73,7 @@ fn tell(line: &str) {
     writeln!(out, "{line}").unwrap();
 }
 
-/// Not a test: the simulator of the one below, in a process of its own.
+/// Not a test: the simulator for the one below, in a separate process.
 #[tokio::test(flavor = "current_thread", start_paused = true)]
 #[ignore = "started by the test of many streams"]
 async fn simulator() {
@@ -82,13 +82,13 @@ async fn simulator() {
     }
     let sim = Arc::new(Sim::start().await.unwrap());
     tell(&sim.url());
-    // While a blocking task runs, a clock that stands still does not jump to the next timer.
+    // While a blocking task runs, a paused clock does not jump to the next timer.
     let ordered = spawn_blocking(|| std::io::stdin().lines().next());
     let all_are_here = spawn_blocking({
         let sim = Arc::clone(&sim);
         move || {
             let mut seen = 0;
-            // A request is there a moment after its connection. They are counted last, because that is work.
+            // A request arrives a moment after its connection. Requests are counted last, because that takes work.
             while seen < STREAMS || sim.requests().len() < STREAMS {
                 std::thread::sleep(Duration::from_millis(20));
                 let now = sim.connections();
@@ -103,18 +103,18 @@ async fn simulator() {
     all_are_here.await.unwrap();
     for _ in 0..PIECES_FIRST {
         tokio::time::advance(Duration::from_millis(6)).await;
-        // Everybody sends a piece before the clock goes on.
+        // Every stream sends a piece before the clock continues.
         for _ in 0..STREAMS {
             tokio::task::yield_now().await;
         }
     }
     ordered.await.unwrap();
     tokio::time::resume();
-    // Until the test ends the process.
+    // Until the test ends this process.
     let _ = spawn_blocking(|| std::io::stdin().lines().next()).await;
 }
 
-/// The memory of this process, in bytes; none where the system does not say.
+/// Returns the memory of this process in bytes; `None` if the system does not report it.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -122,7 +122,7 @@ fn resident() -> Option<u64> {
     Some(kilobytes << 10)
 }
 
-/// A connection is a file here. The process that is started inherits the limit.
+/// Each connection needs a file descriptor. The child process inherits the limit.
 #[cfg(unix)]
 fn raise_file_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -154,7 +154,7 @@ async fn two_thousand_streams_at_once_end_whole() {
     let words: Vec<String> = (0..WORDS).map(|word| format!("word{word}")).collect();
     let whole = words.join(" ");
     let model = client.model("deepseek:deepseek-chat").unwrap().header("x-sim-fault", "slow_drip,ms=5");
-    // What is made once is not counted: the catalogue, the rules, the encoder's tables.
+    // One-time allocations are not counted: the catalogue, the rules, the encoder's tables.
     client.model("deepseek:deepseek-chat").unwrap().base_url("http://127.0.0.1:1").ask("Hi.").await.unwrap_err();
 
     let before = resident();

@@ -1,4 +1,4 @@
-//! Every example runs, against the simulator, with no key and no network.
+//! Every example runs against the simulator, without keys and without a network.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,7 +8,7 @@ use pretty_assertions::assert_eq;
 
 use crate::support;
 
-/// Where cargo puts examples: beside the folder of this test.
+/// Returns the path of an example; cargo puts examples next to this test's folder.
 pub(crate) fn example(name: &str) -> PathBuf {
     let mut path = std::env::current_exe().unwrap();
     path.pop();
@@ -16,7 +16,7 @@ pub(crate) fn example(name: &str) -> PathBuf {
     path.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
 }
 
-/// What an example prints.
+/// Returns what an example prints.
 async fn printed(name: &'static str) -> String {
     printed_with(name, &[]).await
 }
@@ -67,7 +67,7 @@ examples! {
     hooks: "asking anthropic:claude-haiku-4-5, 1 messages\nanswered: stop";
 }
 
-/// The simulator as a proxy: requests for any host come to it.
+/// The simulator acts as a proxy: requests for any host reach it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn proxies_are_taken_from_the_environment() {
     let sim = Sim::start().await.unwrap();
@@ -82,12 +82,12 @@ async fn proxies_are_taken_from_the_environment() {
     let said = String::from_utf8_lossy(&through.stdout).into_owned();
     assert_eq!(said, "You said: “Why is the sky blue?” (5 words).\n", "{}", String::from_utf8_lossy(&through.stderr));
     assert_eq!(sim.requests().len(), 1);
-    // A host that has none of it.
+    // A host excluded from proxying.
     assert!(!ask("example.invalid").await.unwrap().status.success());
     assert_eq!(sim.requests().len(), 1);
 }
 
-/// A server must not take keys from the folder that it happens to be started in.
+/// A server must not use keys from the folder that it happens to be started in.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_reads_no_files_that_it_did_not_name() {
     let sim = Sim::start().await.unwrap();

@@ -1,5 +1,5 @@
-//! Every fault of the simulator, in every dialect, streamed and whole: the right kind of error, what had arrived, no hang,
-//! nothing sent twice, every connection free again.
+//! Every fault of the simulator, in every dialect, streamed and not: the right kind of error, the part that had arrived,
+//! no hang, nothing sent twice, every connection free again.
 
 use std::time::Duration;
 
@@ -12,22 +12,22 @@ use crate::support;
 
 const PROMPT: &str = "say one two three four five six seven eight";
 const WHOLE: &str = "one two three four five six seven eight";
-/// What has come when a stream is broken in its middle.
+/// What has arrived when a stream breaks in the middle.
 const HALF: &str = "one two three four five ";
 
-/// The same of a stream of Gemini's: its text is signed in a frame of its own at the end, which moves the middle.
+/// The same for Gemini, whose text is signed in a separate frame at the end, which moves the middle.
 const MOST: &str = "one two three four five six seven ei";
 
-/// What comes of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Outcome {
     /// The whole answer.
     Answer,
-    /// An answer whose text nobody can vouch for: some dialects have no way to tell.
+    /// An answer whose text may be damaged: some dialects have no way to detect it.
     SomeAnswer,
-    /// An error before anything came.
+    /// An error before any content.
     Error(ErrorKind),
-    /// An error with this text before it.
+    /// An error after this text.
     Broken(ErrorKind, &'static str),
 }
 
@@ -37,7 +37,7 @@ use ErrorKind::{
 };
 use Outcome::{Broken, SomeAnswer};
 
-/// Each fault, with what comes of it as a stream, and whole.
+/// Each fault with its outcome, streamed and not.
 const FAULTS: [(&str, Outcome, Outcome); 28] = [
     ("status=400", Outcome::Error(InvalidRequest), Outcome::Error(InvalidRequest)),
     ("status=401", Outcome::Error(Auth), Outcome::Error(Auth)),
@@ -69,7 +69,7 @@ const FAULTS: [(&str, Outcome, Outcome); 28] = [
     ("reset", Broken(Network, HALF), Outcome::Error(Network)),
 ];
 
-/// Long enough for a busy machine, short enough for a test: only faults that are silent for ever wait for it.
+/// Long enough for a busy machine, short enough for a test: only faults that stay silent forever wait this long.
 const SILENCE: Duration = Duration::from_millis(1500);
 
 async fn ask(model: &Model, streaming: bool) -> Result<Answer, Error> {
@@ -138,7 +138,7 @@ async fn every_fault_is_what_it_is() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn only_what_cannot_have_been_paid_for_is_tried_again() {
-    // What happens to the first request, and whether a second one is made of it: as a stream, and whole.
+    // What happens to the first request, and whether it is retried, streamed and not.
     for (fault, streamed, whole) in [
         ("status=400", false, false),
         ("status=401", false, false),

@@ -1,4 +1,4 @@
-//! Pictures, speech and transcripts from the simulator, by everybody who has them.
+//! Pictures, speech and transcripts from the simulator, for every provider that offers them.
 
 use ikigai::{ErrorKind, ImageRequest, SpeechRequest, TranscribeRequest};
 use ikigai_sim::Sim;

@@ -1,4 +1,4 @@
-//! What the README shows of the library is compiled: the page about the library is, and has the same lines.
+//! The README's Rust is compiled, because all its lines are also on the page about the library, which is.
 
 const README: &str = include_str!("../../../../README.md");
 const LIBRARY: &str = include_str!("../../../../docs/library.md");

@@ -1,4 +1,4 @@
-//! The proxy of the examples, between a client and the simulator.
+//! The proxy example, between a client and the simulator.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -13,7 +13,7 @@ use crate::support;
 
 const MODEL: &str = "anthropic:claude-haiku-4-5";
 
-/// The example in a process of its own, until it is dropped.
+/// The example in a separate process, until it is dropped.
 struct Proxy {
     process: Child,
     url: String,
@@ -30,7 +30,7 @@ impl Proxy {
         Proxy { process, url }
     }
 
-    /// A client of the proxy. The provider does not know its key.
+    /// Returns a client of the proxy. The provider does not know the client's key.
     fn client(&self) -> Client {
         let variables = ["ANTHROPIC", "OPENAI"].into_iter().flat_map(|name| {
             [(format!("{name}_BASE_URL"), self.url.clone()), (format!("{name}_API_KEY"), "of-the-client".to_owned())]
@@ -53,7 +53,7 @@ impl Drop for Proxy {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bytes_pass_through_in_two_dialects() {
-    // The provider knows the proxy's keys, and not its client's.
+    // The provider knows the proxy's keys, but not the client's.
     let mut config = Config::default();
     config.keys = vec!["key-a".to_owned(), "key-o".to_owned()];
     let sim = Sim::with(config).await.unwrap();
@@ -80,7 +80,7 @@ async fn a_providers_failure_passes_through_in_its_own_words() {
 async fn a_client_that_leaves_takes_its_request_with_it() {
     let sim = Sim::start().await.unwrap();
     let proxy = Proxy::start(&sim, MODEL);
-    // After its first words, and before its head.
+    // After the first words, and before the head.
     for slow in ["slow_drip,ms=60000", "slow_first_byte,ms=600000"] {
         let client = proxy.client();
         let model = client.model(MODEL).unwrap().header("x-sim-fault", slow);

@@ -1,4 +1,4 @@
-//! What tests against the simulator share.
+//! Helpers for tests against the simulator.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use ikigai::transport::Http;
 use ikigai::{Client, ClientBuilder};
 use ikigai_sim::Sim;
 
-/// A model for each dialect.
+/// One model per dialect.
 pub(crate) const MODELS: [&str; 4] =
     ["anthropic:claude-sonnet-4-5", "openai:gpt-5.4", "google:gemini-2.5-flash", "deepseek:deepseek-chat"];
 
-/// Variables that send everybody's requests to a simulator.
+/// Returns variables that send every provider's requests to a simulator.
 pub(crate) fn variables(sim: &Sim) -> Vec<(&'static str, String)> {
     vec![
         ("ANTHROPIC_API_KEY", "key-a".to_owned()),
@@ -25,7 +25,7 @@ pub(crate) fn variables(sim: &Sim) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// A client of a simulator.
+/// Returns a builder for a client of a simulator.
 pub(crate) fn builder(sim: &Sim) -> ClientBuilder {
     Client::builder()
         .transport(Http::builder().no_proxy().build().unwrap())

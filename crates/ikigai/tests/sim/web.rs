@@ -1,4 +1,4 @@
-//! The web server of the examples, before the simulator.
+//! The web server example, with the simulator as the provider.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use crate::examples::example;
 use crate::support;
 
-/// What a browser gets for a message: the data of each event, concatenated.
+/// Returns what a browser gets for a message: the data of all events, concatenated.
 async fn say(host: &str, text: &str) -> String {
     let mut stream = tokio::net::TcpStream::connect(host).await.unwrap();
     let request =

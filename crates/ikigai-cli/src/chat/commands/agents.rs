@@ -1,4 +1,4 @@
-//! `/agents`: the sub-agents, and what they found.
+//! `/agents`: the sub-agents and their results.
 
 use ikigai::Block;
 

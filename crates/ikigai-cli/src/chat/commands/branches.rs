@@ -1,4 +1,4 @@
-//! `/retry`, `/undo`, `/edit`, `/fork`, `/branch`, `/compact`: other ways on from an earlier place.
+//! `/retry`, `/undo`, `/edit`, `/fork`, `/branch`, `/compact`: other ways to continue from an earlier point.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use crate::history::when;
 use crate::record;
 use crate::screen::{Region, notice};
 
-/// What a model is asked for when the conversation is to become shorter.
+/// The request for a summary when the conversation is to become shorter.
 const SUMMARISE: &str = "Summarise our conversation so far, so that it can be continued from your summary alone. Keep every \
                          fact, name, number, decision, open question and piece of code that may still be needed. Write \
                          only the summary.";
 
 impl Talk {
-    /// Asks the last question again; several models at the same time.
+    /// Asks the last question again, with several names to several models at the same time.
     pub(super) async fn retry(&mut self, names: &[String]) -> Result<Next, Failure> {
         let name = match names {
             [] => "",
@@ -32,7 +32,7 @@ impl Talk {
         let Some(question) = self.session.last(Role::User).cloned() else {
             return Err(Failure::new("there is no question yet"));
         };
-        // Before anything is changed: the name may mean no model.
+        // Before anything is changed, because the model may be unknown.
         let choice = if name.is_empty() { None } else { Some(self.session.parse(name)?) };
         if self.session.thread.last().is_some_and(|last| last.id != question.id) {
             self.session.branch(Point::After(question.id), choice.as_ref()).await?;
@@ -43,7 +43,7 @@ impl Talk {
         Ok(Next::Ask)
     }
 
-    /// Takes back the last question and all that came of it. Its text is on the line again.
+    /// Removes the last question and everything after it, and puts its text back on the line.
     pub(super) async fn undo(&mut self) -> Result<(), Failure> {
         let Some(question) = self.session.last(Role::User).cloned() else {
             return Err(Failure::new("there is nothing to undo"));
@@ -56,7 +56,7 @@ impl Talk {
         self.print(&notice::success(&format!("{} removed.", notice::several(gone, "message")), &[], self.look))
     }
 
-    /// Puts a question on the line again, the last one or one that is chosen; when it is sent, it begins a branch.
+    /// Puts a question back on the line, the last one or one the user chooses; sending it begins a branch.
     pub(super) async fn edit(&mut self) -> Result<(), Failure> {
         let questions = self.session.thread.iter().rev().filter(|stored| stored.entry.message.role == Role::User);
         let questions: Vec<Stored> = questions.cloned().collect();
@@ -82,7 +82,7 @@ impl Talk {
         self.print(&notice::info("Edit and press Enter to ask in a new branch. Clear the line to cancel.", self.look))
     }
 
-    /// A branch from here; with a prompt, a sub-agent works in it.
+    /// Begins a branch here; with a prompt, a sub-agent works in it.
     pub(super) async fn fork(&mut self, words: &[String]) -> Result<(), Failure> {
         let (model, prompt) = fork_arguments(words)?;
         let choice = match (&model, &self.session.choice) {
@@ -118,7 +118,7 @@ impl Talk {
         self.print(&notice::success(&words, &[], self.look))
     }
 
-    /// Lists the branches, or goes to one.
+    /// Lists the branches, or switches to one.
     pub(super) async fn branch(&mut self, number: &str) -> Result<(), Failure> {
         let Some(conversation) = &self.session.conversation else {
             return Err(Failure::new("there are no branches yet"));
@@ -151,7 +151,7 @@ impl Talk {
         self.show_transcript()
     }
 
-    /// Goes on with a summary in place of the whole conversation, in a branch of its own.
+    /// Continues in a new branch, with a summary instead of the whole conversation.
     pub(super) async fn compact(&mut self) -> Result<(), Failure> {
         if self.session.thread.len() < 2 {
             return Err(Failure::new("there is nothing to summarise yet"));
@@ -173,7 +173,7 @@ impl Talk {
         self.session.branch(Point::Start, None).await?;
         let id = self.session.conversation().await?;
         let said = format!("This is a summary of our conversation so far:\n\n{summary}");
-        // The summary was paid for, and the sum knows it from this message. It takes no room as the summary did.
+        // The summary had to be paid for, so this message has its cost; its tokens are not part of this conversation.
         let mut reply = Entry::new(Message::new(Role::Assistant, "Understood. Let us continue."));
         reply.cost = cost;
         if let Some(choice) = &self.session.choice {
@@ -194,7 +194,7 @@ impl Talk {
     }
 }
 
-/// The model and the prompt of `/fork [--model MODEL] ["prompt"]`.
+/// Parses the model and the prompt of `/fork [--model MODEL] ["prompt"]`.
 fn fork_arguments(words: &[String]) -> Result<(Option<String>, Option<String>), Failure> {
     let mut model = None;
     let mut prompt = Vec::new();

@@ -1,4 +1,4 @@
-//! `/retry MODEL MODEL …`: the last question again, to several models at the same time.
+//! `/retry MODEL MODEL …`: asks several models the last question again, at the same time.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use crate::exit::Failure;
 use crate::flow;
 use crate::screen::{Region, notice};
 
-/// How often the screen is drawn at most.
+/// The shortest time between two frames on the screen.
 const FRAME: Duration = Duration::from_millis(33);
 
 /// An answer with which the conversation can continue.
@@ -59,14 +59,14 @@ impl Talk {
         for ((choice, branch), ran) in choices.into_iter().zip(branches).zip(ended) {
             match ran.filter(Ran::has_answer) {
                 Some(ran) => answers.push(Answer { branch, choice, ran }),
-                // It has nothing new in it.
+                // A branch without an answer contains nothing new.
                 None => self.session.store.delete(branch).await?,
             }
         }
         self.choose_answer(answers).await
     }
 
-    /// What was said up to a question, as it is sent.
+    /// Returns the messages up to a question, as they are sent.
     fn asked(&self, question: u64) -> Vec<Message> {
         let asked = self.session.thread.iter().take_while(|stored| stored.position <= question);
         self.session.sendable(&asked.cloned().collect::<Vec<_>>())
@@ -88,7 +88,7 @@ impl Talk {
         let mut pressed = Vec::new();
         let mut frames = tokio::time::interval(FRAME);
         frames.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        // Where the terminal makes a signal of Ctrl-C.
+        // In case the terminal turns Ctrl-C into a signal.
         let interrupt = tokio::signal::ctrl_c();
         tokio::pin!(interrupt);
         let mut stopped = false;
@@ -164,7 +164,7 @@ impl Talk {
     }
 }
 
-/// An answer in the list.
+/// Returns the list row of an answer.
 fn row(answer: &Answer) -> picker::Choice {
     let text = answer.ran.response.text();
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();

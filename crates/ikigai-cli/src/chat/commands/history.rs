@@ -1,4 +1,4 @@
-//! `/new`, `/resume`, `/search`, `/history`, `/title`, `/export`, `/delete`: conversations as wholes.
+//! `/new`, `/resume`, `/search`, `/history`, `/title`, `/export`, `/delete`: whole conversations.
 
 use ikigai::{Block, Role};
 use ikigai_store::{Conversation, ConversationId, Details, Hit, Listing, Search, Selection, State, Store};
@@ -16,14 +16,14 @@ use crate::places;
 use crate::record;
 use crate::screen::{Region, notice};
 
-/// So many conversations are listed.
+/// How many conversations are listed.
 const LISTED: u32 = 15;
-/// So many can be chosen from.
+/// How many can be chosen from.
 const PICKED: u32 = 1000;
-/// So many lines of each message does `/history` show.
+/// How many lines of each message `/history` shows.
 const SHOWN: notice::Lines = notice::Lines(8);
 
-/// A conversation to choose.
+/// Returns the list row of a conversation.
 fn row(conversation: &Conversation) -> picker::Choice {
     let fork = if conversation.parent.is_some() { "↳ " } else { "" };
     let columns = vec![
@@ -35,7 +35,7 @@ fn row(conversation: &Conversation) -> picker::Choice {
     picker::Choice { words: columns.join(" "), columns, is_dim: false }
 }
 
-/// The first line of a conversation's last answer, or why there is none.
+/// Returns the first line of a conversation's last answer, or why there is none.
 fn last_answer(store: &dyn Store, id: ConversationId) -> Vec<String> {
     let reading = store.thread(id);
     let thread = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(reading));
@@ -53,7 +53,7 @@ fn last_answer(store: &dyn Store, id: ConversationId) -> Vec<String> {
         .collect()
 }
 
-/// Something that was found.
+/// Returns the list row of a search result.
 fn found(hit: &Hit) -> picker::Choice {
     let columns = vec![
         when::ago(hit.created),
@@ -71,18 +71,18 @@ impl Talk {
 
     pub(super) fn clear(&mut self) -> Result<(), Failure> {
         self.session.fresh();
-        // The screen and what was scrolled out of it.
+        // The screen and the scrollback.
         self.print("\x1b[2J\x1b[3J\x1b[H")
     }
 
-    /// A conversation that is gone when the program is.
+    /// Starts a conversation that is not saved.
     pub(super) async fn incognito(&mut self) -> Result<(), Failure> {
         self.session.go_incognito().await?;
         let more = ["/new ends it and starts one that is saved."];
         self.print(&notice::success("New conversation. It is not saved.", &more, self.look))
     }
 
-    /// Goes on with an earlier conversation; without a word, lists them.
+    /// Continues an earlier conversation; without a word, lists them.
     pub(super) async fn resume(&mut self, which: &str) -> Result<(), Failure> {
         if self.session.is_incognito() {
             return Err(
@@ -118,7 +118,7 @@ impl Talk {
         self.show_transcript()
     }
 
-    /// Lets the user choose a conversation, and opens it.
+    /// Lets the user choose a conversation and opens it.
     pub(super) async fn open_picked(
         &mut self,
         title: &'static str,
@@ -136,7 +136,7 @@ impl Talk {
         self.show_transcript()
     }
 
-    /// Finds words in all conversations.
+    /// Searches all conversations for words.
     pub(super) async fn search(&mut self, words: &str) -> Result<(), Failure> {
         if words.is_empty() {
             return Err(Failure::new("nothing to search for").hint("/search WORDS"));
@@ -161,7 +161,7 @@ impl Talk {
         self.print(&text)
     }
 
-    /// All messages of this conversation; of long ones the beginning.
+    /// Shows all messages of this conversation; only the beginning of long ones.
     pub(super) fn messages(&mut self) -> Result<(), Failure> {
         if self.session.thread.is_empty() {
             return Err(Failure::new("there are no messages yet"));
@@ -207,7 +207,7 @@ impl Talk {
         self.print(&notice::success("Titled.", &[], self.look))
     }
 
-    /// Writes the conversation to a file: Markdown to read, JSON Lines to be imported again.
+    /// Writes the conversation to a file: Markdown to read, JSON Lines to import again.
     pub(super) async fn export(&mut self, words: &[String]) -> Result<(), Failure> {
         let Some(conversation) = self.session.conversation.clone() else {
             return Err(Failure::new("there are no messages yet"));
@@ -229,7 +229,7 @@ impl Talk {
         self.print(&notice::success(&format!("Written to {name}."), &[], self.look))
     }
 
-    /// Deletes this conversation for good, once the user has said so twice.
+    /// Deletes this conversation permanently, once the user has confirmed it.
     pub(super) async fn delete(&mut self, word: &str) -> Result<(), Failure> {
         let Some(conversation) = &self.session.conversation else {
             return Err(Failure::new("there are no messages yet"));

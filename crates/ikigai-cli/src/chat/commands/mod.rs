@@ -1,4 +1,4 @@
-//! What can be done with a line that begins with a slash.
+//! The commands, which begin with a slash.
 
 mod agents;
 mod branches;
@@ -12,7 +12,7 @@ mod tools;
 use super::Talk;
 use crate::exit::Failure;
 
-/// A command: what it is called, what it takes, what it does.
+/// A command: its name, its arguments, its purpose.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) name: &'static str,
@@ -77,7 +77,7 @@ pub(crate) const COMMANDS: [Known; 38] = [
     known("quit", &["exit", "q"], "", "leave"),
 ];
 
-/// The commands as help shows them.
+/// The commands as grouped in the help.
 pub(crate) const GROUPS: [(&str, &[&str]); 5] = [
     ("Model", &["model", "thinking", "role", "system", "models"]),
     ("Answer", &["retry", "edit", "undo", "template", "sources", "copy", "fork", "agents", "compact"]),
@@ -92,15 +92,15 @@ pub(crate) const GROUPS: [(&str, &[&str]); 5] = [
 /// What follows a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// The next line.
+    /// Another line is read.
     Prompt,
     /// The model is asked.
     Ask,
-    /// The end.
+    /// The chat ends.
     Leave,
 }
 
-/// Is this the path of a file, and no command? `/etc/hosts is …` is something to say.
+/// Whether the line begins with a file's path and not a command: `/etc/hosts is …` is a message.
 pub(crate) fn is_path(line: &str) -> bool {
     let word = line.split_whitespace().next().unwrap_or_default();
     word.contains('/') && find(word.split('/').next().unwrap_or_default()).is_none()
@@ -110,14 +110,14 @@ fn find(name: &str) -> Option<&'static Known> {
     COMMANDS.iter().find(|known| known.name == name || known.aliases.contains(&name))
 }
 
-/// The words of a command. Quotes hold words together.
+/// Splits a command into words. Quotes keep words together.
 fn words(text: &str) -> Result<Vec<String>, Failure> {
     shlex::split(text)
         .ok_or_else(|| Failure::new("unclosed quote").hint("Close it, or escape it with a backslash: \\\" or \\'"))
 }
 
 impl Talk {
-    /// Does what a command says. `line` is without its slash.
+    /// Runs a command. `line` comes without its slash.
     pub(crate) async fn command(&mut self, line: &str) -> Result<Next, Failure> {
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();

@@ -15,13 +15,13 @@ use crate::places::Places;
 use crate::screen::{Region, notice};
 use crate::settings;
 
-/// So many names are shown at once.
+/// How many names are shown at once.
 const MOST_MODELS: usize = 60;
 const BUDGET: &str = "--thinking-budget";
 const DEFAULT: &str = "--default";
 
 impl Talk {
-    /// Another model from the next message on; without a name, which one it is.
+    /// Switches to another model from the next message on; without a name, opens the picker.
     pub(super) async fn model(&mut self, words: &[String]) -> Result<(), Failure> {
         let Wanted { name, budget, is_default } = arguments(words)?;
         let Some(name) = name else { return self.pick_model("").await.map(drop) };
@@ -35,10 +35,10 @@ impl Talk {
         Ok(())
     }
 
-    /// Goes on with another model, and says what that means for this conversation.
+    /// Switches to another model, and shows what that means for this conversation.
     pub(super) async fn switch(&mut self, choice: Choice) -> Result<(), Failure> {
         self.session.access.check(&choice.name)?;
-        // A request that cannot be made is refused here, before anything is promised. No key is needed for this.
+        // A request that cannot be made is refused here, before the switch is announced. This needs no key.
         let options = self.session.settings.options(&choice.name);
         choice.model(&self.session.client, None, &options).preview(Message::new(Role::User, "Hello"))?;
         let banner = self.banner(&choice)?;
@@ -47,13 +47,13 @@ impl Talk {
         let mut text = self.styled(&banner);
         for (words, shown) in costs {
             text.push_str(&notice::warning(&shown, self.look));
-            // Told now, it need not be told again with the answer.
+            // Shown now, it need not be shown again with the answer.
             self.session.told.insert(words);
         }
         self.print(&text)
     }
 
-    /// Opens the picker. False when nothing was chosen.
+    /// Opens the picker. Returns `false` if nothing was chosen.
     pub(crate) async fn pick_model(&mut self, query: &str) -> Result<bool, Failure> {
         if self.region == Region::Plain {
             let Some(choice) = &self.session.choice else { return Err(self.session.no_model()) };
@@ -78,13 +78,13 @@ impl Talk {
         self.switch(choice).await.map(|()| true)
     }
 
-    /// What the user sees when the model is switched, by the name that they gave it.
+    /// Returns the message after switching to a model, with the name that the user typed.
     fn banner(&self, choice: &Choice) -> Result<String, Failure> {
         let route = self.session.access.registry().route(&choice.name).map_err(ikigai::Error::from)?;
         Ok(switch_banner(&route, &choice.name.model, choice.thinking().as_ref()))
     }
 
-    /// A banner in the colours of the screen: its words are what they are, so nothing is wrapped.
+    /// Colours a message for the screen. Its lines are fixed, so nothing is wrapped.
     fn styled(&self, banner: &str) -> String {
         let mut text = String::new();
         for line in banner.lines() {
@@ -99,7 +99,7 @@ impl Talk {
         text
     }
 
-    /// Models whose names hold a word.
+    /// Lists models whose names contain a word.
     pub(super) fn models(&mut self, word: &str) -> Result<(), Failure> {
         let registry = self.session.access.registry();
         let names = typed_names::models(registry).into_iter().filter(|name| name.contains(word));
@@ -144,16 +144,16 @@ impl Talk {
     }
 }
 
-/// What `/model` is given.
+/// The arguments of `/model`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Wanted {
     name: Option<String>,
     budget: Option<i64>,
-    /// For new chats, too.
+    /// Whether it also applies to new chats.
     is_default: bool,
 }
 
-/// The name and the options, in any order.
+/// Parses the name and the options, in any order.
 fn arguments(words: &[String]) -> Result<Wanted, Failure> {
     let (mut name, mut budget, mut is_default) = (None, None, false);
     let mut words = words.iter();

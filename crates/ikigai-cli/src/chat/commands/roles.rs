@@ -59,7 +59,7 @@ impl Talk {
         self.say(&text).await
     }
 
-    /// The name that was given, or the one the user picks. `None` if the user picks none.
+    /// Returns the given name, or the one the user picks. `None` if the user picks none.
     async fn named(
         &mut self,
         name: &str,

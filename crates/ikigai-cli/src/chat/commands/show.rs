@@ -1,4 +1,4 @@
-//! `/help`, `/cost`, `/sources`, `/usage`, `/tokens`, `/status`, `/raw`, `/copy`, `/keys`, `/config`: things to look at.
+//! `/help`, `/cost`, `/sources`, `/usage`, `/tokens`, `/status`, `/raw`, `/copy`, `/keys`, `/config`: information.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,7 +14,7 @@ use crate::places::Places;
 use crate::redact;
 use crate::screen::{notice, sources, width};
 
-/// Where the second column of help begins.
+/// The column where the descriptions in the help begin.
 const ALIGNED: usize = 32;
 
 const KEYS: [(&str, &str); 9] = [
@@ -33,7 +33,7 @@ impl Talk {
     pub(super) fn help(&mut self, name: &str) -> Result<(), Failure> {
         let line = |known: &Known| {
             let left = format!("  /{} {}", known.name, known.takes);
-            // What is too long to be lined up has a line of its own.
+            // A command too long for its column gets a separate line.
             match width(left.trim_end()) < ALIGNED {
                 true => format!("{left:<ALIGNED$}{}\n", known.help),
                 false => format!("{}\n{:ALIGNED$}{}\n", left.trim_end(), "", known.help),
@@ -56,7 +56,7 @@ impl Talk {
         self.print(&text)
     }
 
-    /// What the conversation cost, model by model.
+    /// Shows what the conversation cost, by model.
     pub(super) async fn cost(&mut self) -> Result<(), Failure> {
         let Some(conversation) = &self.session.conversation else {
             return self.print(&notice::info("Nothing yet.", self.look));
@@ -88,7 +88,7 @@ impl Talk {
         self.print(&text)
     }
 
-    /// What the last answer rests on, or every answer.
+    /// Shows the sources of the last answer, or of every answer.
     pub(super) fn sources(&mut self, which: &str) -> Result<(), Failure> {
         let answers = self.session.thread.iter().filter(|stored| stored.entry.message.role == Role::Assistant);
         let first = match which {
@@ -112,7 +112,7 @@ impl Talk {
         self.print(&text)
     }
 
-    /// The tokens, answer by answer.
+    /// Shows the tokens of each answer.
     pub(super) fn usage(&mut self) -> Result<(), Failure> {
         let mut text = String::new();
         for stored in &self.session.thread {
@@ -134,7 +134,7 @@ impl Talk {
         self.print(&text)
     }
 
-    /// How long the conversation is, as the provider counts.
+    /// Shows how long the conversation is, as counted by the provider.
     pub(super) async fn tokens(&mut self) -> Result<(), Failure> {
         let history = self.session.history();
         if history.is_empty() {
@@ -176,7 +176,7 @@ impl Talk {
         self.print(&text)
     }
 
-    /// The last request as it was sent, and what came back, as one JSON document.
+    /// Shows the last request as sent, and its answer, as one JSON document.
     pub(super) fn raw(&mut self) -> Result<(), Failure> {
         let Some(sent) = &self.session.sent else { return Err(Failure::new("nothing was sent yet")) };
         let preview = sent.model.preview(sent.messages.clone())?;
@@ -199,7 +199,7 @@ impl Talk {
         self.print(&format!("{}\n", crate::screen::clean(&text)))
     }
 
-    /// The last answer to the clipboard, through the terminal: this works over ssh too.
+    /// Copies the last answer to the clipboard, through the terminal: this works over ssh too.
     pub(super) fn copy(&mut self, what: &str) -> Result<(), Failure> {
         let Some(answer) = self.session.last(Role::Assistant) else {
             return Err(Failure::new("there is no answer yet"));
@@ -239,7 +239,7 @@ impl Talk {
     }
 }
 
-/// What answers cost, of which some are estimates and some have no price that is known.
+/// Describes the cost of answers, some of which may be estimates or have an unknown price.
 fn cost(cost: Money, estimated: u64, answers: u64, unpriced: u64) -> String {
     let known = notice::about(cost, estimated > 0);
     match unpriced {

@@ -9,7 +9,7 @@ use crate::flow::lost as lost_words;
 use crate::screen::notice;
 
 impl Talk {
-    /// The tools and what is allowed, or a change of that.
+    /// Shows the tools and what is allowed, or changes that.
     pub(super) async fn tools(&mut self, words: &[String]) -> Result<(), Failure> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
@@ -52,7 +52,7 @@ impl Talk {
         self.print(&text)
     }
 
-    /// Lets the provider run a tool of its own in this conversation, or not.
+    /// Turns one of the provider's own tools on or off in this conversation.
     async fn provided_tool(&mut self, name: &str, to: &str) -> Result<(), Failure> {
         let Some(tool) = PROVIDED.into_iter().find(|tool| tool.as_str() == name) else {
             let names = PROVIDED.map(ProviderTool::as_str).join(", ");
@@ -67,7 +67,7 @@ impl Talk {
         };
         self.session.provide(tools).await?;
         self.print(&notice::success(&format!("{tool} is {to} in this conversation."), &[], self.look))?;
-        // As it would be sent; that needs no key.
+        // As it would be sent; this needs no key.
         let question = Message::new(Role::User, "?");
         let Some(preview) = self.session.model().ok().and_then(|model| model.preview(vec![question]).ok()) else {
             return Ok(());
@@ -79,7 +79,7 @@ impl Talk {
         Ok(())
     }
 
-    /// The MCP servers, and how they are.
+    /// Shows the MCP servers and their status.
     pub(super) fn mcp(&mut self) -> Result<(), Failure> {
         let servers = self.servers.list();
         if servers.is_empty() {
@@ -97,7 +97,7 @@ impl Talk {
         self.print(&text)
     }
 
-    /// Files for the next message.
+    /// Attaches files to the next message.
     pub(super) async fn attach(&mut self, files: &[String]) -> Result<(), Failure> {
         if files.is_empty() {
             let count = self.session.attached.len();

@@ -1,7 +1,7 @@
-//! Code in colours.
+//! Syntax highlighting.
 //!
-//! The grammars and the theme are loaded once, at the first block whose language is known, and never without colours.
-//! The theme names the terminal's own sixteen colours, so that it fits light and dark ones.
+//! The grammars and the theme are loaded once, at the first block in a known language, and never if colours are off.
+//! The theme uses the terminal's own sixteen colours, so that it suits light and dark ones.
 
 use std::sync::OnceLock;
 
@@ -13,9 +13,9 @@ use two_face::theme::EmbeddedThemeName;
 use crate::screen::look::Look;
 use crate::screen::text::Span;
 
-/// A longer line is left without colours: the grammars' patterns take too long on it.
+/// Longer lines stay plain: the grammars' patterns take too long on them.
 const LONGEST_LINE: usize = 2_000;
-/// After so much code in one block the rest is left without colours.
+/// After this much code in one block, the rest stays plain.
 const MOST_CODE: usize = 512 * 1024;
 
 /// Colours the lines of one block, in order.
@@ -40,7 +40,7 @@ fn theme() -> &'static Highlighter<'static> {
 }
 
 impl Colours {
-    /// For a block whose fence has these words after it; nothing where the language is unknown or colours are off.
+    /// Returns a highlighter for a block with this info string; `None` if the language is unknown or colours are off.
     pub(super) fn new(info: &str, look: Look) -> Option<Self> {
         let language = language(info);
         if !look.colour || language.is_empty() {
@@ -51,7 +51,7 @@ impl Colours {
         Some(Colours { parser: ParseState::new(grammar), state, left: MOST_CODE })
     }
 
-    /// A line in its colours.
+    /// Highlights a line.
     pub(super) fn line(&mut self, line: &str) -> Vec<Span> {
         let plain = || vec![Span::plain(line)];
         let Some(left) = self.left.checked_sub(line.len()) else { return plain() };
@@ -66,7 +66,7 @@ impl Colours {
     }
 }
 
-/// The language in the words after a fence: `rust`, `rust,ignore`, `{.python}`, `language-js title="x"`.
+/// Extracts the language from the words after a fence: `rust`, `rust,ignore`, `{.python}`, `language-js title="x"`.
 pub(super) fn language(info: &str) -> &str {
     let word = info.split([' ', ',', '{', '}', ':']).find(|word| !word.is_empty()).unwrap_or_default();
     let word = word.strip_prefix('.').unwrap_or(word);
@@ -75,7 +75,7 @@ pub(super) fn language(info: &str) -> &str {
 
 fn style(found: syntect::highlighting::Style) -> Style {
     let colour = found.foreground;
-    // The theme for terminals puts its own meaning into a colour's alpha: 0 is a number of the palette, 1 the default.
+    // The theme for terminals gives a colour's alpha a special meaning: 0 is a number in the palette, 1 the default.
     let colour = match (colour.a, colour.r) {
         (0, number) => Some(match PALETTE.get(usize::from(number)) {
             Some(named) => Color::from(*named),
@@ -97,12 +97,12 @@ fn style(found: syntect::highlighting::Style) -> Style {
     style
 }
 
-/// Who wrote the grammars and the theme, and under which licences, in Markdown. They ask for being named.
+/// Returns the authors and licences of the grammars and the theme, in Markdown. The licences require this.
 pub(crate) fn acknowledgements() -> String {
     two_face::acknowledgement::listing().to_md()
 }
 
-/// The terminal's colours, by their numbers.
+/// The terminal's colours, by number.
 const PALETTE: [AnsiColor; 16] = [
     AnsiColor::Black,
     AnsiColor::Red,

@@ -1,23 +1,23 @@
-//! Addresses of links that are given under a name.
+//! Link definitions: URLs that are given under a name.
 //!
-//! The parser takes definitions out of the text and looks names up in all of it. While text arrives, that would change what
-//! is on the screen already, so definitions are kept from the parser and read here.
+//! The parser removes definitions from the text and looks names up in all of it. While text arrives, that would change
+//! what is already on the screen, so definitions are hidden from the parser and read here.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Put before what may be a definition, so that the parser takes it for running text. Cleaned text has no such character.
+/// Put before what may be a definition, so that the parser takes it for running text. Cleaned text never contains it.
 const GUARD: char = '\u{1}';
 
-/// The addresses given for names of links so far, by [`key`].
+/// The URLs of link names so far, by [`key`].
 pub(super) type Links = HashMap<String, String>;
 
-/// A name of a link, as names are compared.
+/// Normalises a link's name for comparison.
 pub(super) fn key(label: &str) -> String {
     label.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// The line with a guard where a definition may begin.
+/// Adds a guard to a line where a definition may begin.
 pub(super) fn guarded(line: &str) -> Cow<'_, str> {
     let content = line.trim_start_matches(|sign: char| " >-+*.)".contains(sign) || sign.is_ascii_digit());
     let Some(label) = content.strip_prefix('[') else { return Cow::Borrowed(line) };
@@ -27,7 +27,7 @@ pub(super) fn guarded(line: &str) -> Cow<'_, str> {
         escaped = sign == '\\' && !escaped;
         ends
     });
-    // A name may go on in the next line.
+    // A name may continue on the next line.
     if end.and_then(|end| label.get(end + 1..)).is_some_and(|after| !after.starts_with(':')) {
         return Cow::Borrowed(line);
     }
@@ -35,15 +35,15 @@ pub(super) fn guarded(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{GUARD}{content}", line.get(..start).unwrap_or_default()))
 }
 
-/// The text without guards.
+/// Removes the guards from a text.
 pub(super) fn unguarded(text: &str) -> Cow<'_, str> {
     if text.contains(GUARD) { Cow::Owned(text.replace(GUARD, "")) } else { Cow::Borrowed(text) }
 }
 
-/// A definition that takes one guarded line, as they nearly always do.
+/// A definition on a single guarded line, which is by far the most common form.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Definition<'a> {
-    /// The line as it is shown.
+    /// The line as shown.
     pub(super) line: &'a str,
     pub(super) label: &'a str,
     pub(super) target: &'a str,

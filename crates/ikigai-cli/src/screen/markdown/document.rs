@@ -1,8 +1,8 @@
-//! The text of a document as far as it may still change, and what of the rest is drawn.
+//! The part of a document that may still change, and what has been drawn of the rest.
 //!
-//! Only the end of a text can change: the last block, and what is open around it. That is parsed again when more comes. What
-//! is certain is drawn once, and its source forgotten where nothing after it needs it: what is before the last block or
-//! item at the outside, lines of code, the beginning of a long paragraph.
+//! Only the end of a text can change: the last block, and what is open around it. That is parsed again when more arrives.
+//! What is certain is drawn once, and its source is dropped as soon as nothing after it needs it: everything before the
+//! last outermost block or item, lines of code, the beginning of a long paragraph.
 
 use std::cell::RefCell;
 
@@ -17,23 +17,23 @@ use crate::screen::clean::clean;
 use crate::screen::look::Look;
 use crate::screen::text::{Inline, untabbed};
 
-/// Tabs stand this far apart in Markdown.
+/// The distance of tab stops in Markdown.
 const TAB: usize = 4;
 
-/// A document as far as it has been read, and what of it is drawn.
+/// A document as far as it has been read, and what has been drawn of it.
 #[derive(Debug)]
 pub(super) struct Document {
     pub(super) look: Look,
-    /// Whole lines that are still needed.
+    /// Complete lines that are still needed.
     pub(super) source: String,
-    /// How much of them was there when they were parsed.
+    /// How much of them had arrived when they were last parsed.
     parsed: usize,
-    /// How they begin.
+    /// The cut at which they begin.
     first: Cut,
     /// Whether there were blocks before.
     used: bool,
     tip: Tip,
-    /// What begins before this place is drawn.
+    /// Everything that begins before this position has been drawn.
     drawn_to: usize,
     begun: Begun,
     links: RefCell<Links>,
@@ -56,7 +56,7 @@ impl Document {
         }
     }
 
-    /// The lines drawn since the last time.
+    /// Returns the lines drawn since the last call.
     pub(super) fn take(&mut self) -> String {
         std::mem::take(&mut self.drawn)
     }
@@ -66,25 +66,25 @@ impl Document {
         !self.drawn.is_empty()
     }
 
-    /// A whole line. It is not drawn before the next call of another function.
+    /// Adds a complete line. It is not drawn before another method is called.
     pub(super) fn line(&mut self, line: &str) {
         self.source.push_str(&prepared(line));
         self.source.push('\n');
     }
 
-    /// How much text came after it was last drawn.
+    /// Returns how much text has arrived since the last drawing.
     pub(super) fn news(&self) -> usize {
         self.source.len() - self.parsed
     }
 
-    /// The end of the text.
+    /// Ends the text.
     pub(super) fn end(&mut self) {
         let part = Part { from: self.drawn_to, until: usize::MAX, end: End::Closed };
         let pen = self.pen(&self.source).draw(part, self.begun.clone());
         self.drawn.push_str(&pen.drawn);
     }
 
-    /// Draws all that is certain.
+    /// Draws everything that is certain.
     pub(super) fn advance(&mut self) {
         if self.news() == 0 {
             return;
@@ -116,7 +116,7 @@ impl Document {
         self.parsed = self.source.len();
     }
 
-    /// Draws the beginning of the last paragraph if that is long. `line` is the last line, of which more may come.
+    /// Draws the beginning of the last paragraph if it is long. `line` is the last line, which may continue.
     pub(super) fn shorten(&mut self, line: &mut String) {
         let mut text = format!("{}{}", self.source, prepared(line));
         let outline = outline(&text, self.first);
@@ -134,7 +134,7 @@ impl Document {
         let pen = self.pen(text.get(..cut).unwrap_or_default()).draw(part, self.begun.clone());
         let (drawn, begun) = (pen.drawn, pen.begun);
         self.drawn.push_str(&drawn);
-        // A word stands for what is drawn, so that the rest is still parsed as a paragraph.
+        // A word replaces what has been drawn, so that the rest is still parsed as a paragraph.
         let beginning = match text.as_bytes().get(cut - 1) {
             Some(b'\n') => "x\n",
             Some(b' ') => "x ",
@@ -158,7 +158,7 @@ impl Document {
         self.parsed = 0;
     }
 
-    /// The lines of what is open, if the last line were `line`.
+    /// Returns the open lines as if the last line were `line`.
     pub(super) fn preview(&self, line: &str) -> Vec<String> {
         let mut text = self.source.clone();
         if !self.is_unclear(line) {
@@ -190,7 +190,7 @@ impl Document {
     }
 }
 
-/// A line as it is parsed.
+/// Prepares a line for parsing.
 fn prepared(line: &str) -> String {
     guarded(&untabbed(&clean(line), TAB)).into_owned()
 }

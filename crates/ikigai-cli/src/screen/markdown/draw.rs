@@ -15,34 +15,34 @@ use super::table::TableReader;
 use crate::screen::look::{DIM, HEADING, Look};
 use crate::screen::text::{Inline, Row, Span, chop, fill, paint, shorten};
 
-/// Which part of a text is drawn.
+/// The part of a text to draw.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part {
-    /// What begins before this place has been drawn.
+    /// Everything that begins before this position has been drawn.
     pub(super) from: usize,
-    /// What begins here or later is left for another time.
+    /// What begins here or later is not drawn this time.
     pub(super) until: usize,
     pub(super) end: End,
 }
 
-/// What becomes of the last block.
+/// What happens to the last block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     /// It is drawn like all others.
     Closed,
-    /// More of the block that begins here will come, and this is only a look ahead.
+    /// More of the block that begins here will arrive, and this is only a preview.
     Ahead(usize),
-    /// The last row of the paragraph that begins here is kept.
+    /// The last row of the paragraph that begins here is kept back.
     Kept(usize),
 }
 
-/// What is kept of a block that has been drawn in part.
+/// The state of a block that has been drawn in part.
 #[derive(Debug, Clone, Default)]
 pub(super) enum Begun {
     #[default]
     Nothing,
     Code(Option<Colours>),
-    /// A long paragraph: where the rest begins, and the row before that.
+    /// A long paragraph: where the rest begins, and the unfinished row before that.
     Paragraph {
         rest: usize,
         row: Vec<Inline>,
@@ -72,7 +72,7 @@ pub(super) struct Pen<'a> {
 }
 
 impl<'a> Pen<'a> {
-    /// A pen for a text that begins with the cut `first`, after a document that did or did not have blocks.
+    /// Creates a pen for a text that begins with the cut `first`; `used` says whether the document had blocks before.
     pub(super) fn new(text: &'a str, first: Cut, used: bool, look: Look, links: &'a RefCell<Links>) -> Self {
         let part = Part { from: 0, until: usize::MAX, end: End::Closed };
         let (reader, nest) = (Reader::new(text, first), Nest::new(used));
@@ -80,7 +80,7 @@ impl<'a> Pen<'a> {
         Pen { text, look, part, reader, links, leaf, nest, begun, drawn }
     }
 
-    /// Draws a part of the text, of whose first block some may have been drawn.
+    /// Draws a part of the text; some of its first block may already have been drawn.
     pub(super) fn draw(mut self, part: Part, begun: Begun) -> Self {
         (self.part, self.begun) = (part, begun);
         let links = self.links;
@@ -172,7 +172,7 @@ impl<'a> Pen<'a> {
         self.nest.push(Container::new(first.unwrap_or(outer), first.is_some()));
     }
 
-    /// What is within a block of text.
+    /// Handles content within a block of text.
     fn content(&mut self, event: Event<'_>, range: Range<usize>) {
         if matches!(self.leaf, Leaf::None) {
             self.open_text(range.start, Style::new());
@@ -185,7 +185,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Lines of code or HTML, which are shown as they are.
+    /// Draws lines of code or HTML, unchanged.
     fn lines(&mut self, range: Range<usize>) {
         let mut place = range.start;
         let text = self.text.get(range).unwrap_or_default();
@@ -248,12 +248,12 @@ impl<'a> Pen<'a> {
         self.block(start, blank, rows);
     }
 
-    /// A line across all columns.
+    /// Returns a line across all columns.
     pub(super) fn rule(&self) -> Inline {
         Inline::new(&self.look.sign("─", "-").repeat(self.width()), DIM)
     }
 
-    /// What stands for a table that is not whole yet.
+    /// Returns the placeholder for an incomplete table.
     pub(super) fn placeholder(&self, rows: usize) -> Row {
         let sign = self.look.sign("┄", "-");
         let text = match rows {
@@ -264,7 +264,7 @@ impl<'a> Pen<'a> {
         vec![Span::new(&shorten(&text, self.width(), self.look), DIM)]
     }
 
-    /// A block with its rows, after a blank line where one belongs. Without rows, of a block that begins or has been drawn.
+    /// Draws the rows of a block, after a blank line if needed. Without rows, the block only begins or has been drawn.
     pub(super) fn block(&mut self, start: usize, blank: bool, rows: Vec<Row>) {
         let gap = self.nest.use_all(blank, self.look);
         if start < self.part.from {
@@ -291,7 +291,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// The columns left to a block of text.
+    /// Returns the columns available to a block of text.
     pub(super) fn width(&self) -> usize {
         self.nest.inner_width(self.look)
     }

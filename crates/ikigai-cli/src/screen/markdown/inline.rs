@@ -11,11 +11,11 @@ use crate::screen::links;
 use crate::screen::look::{CODE, DIM};
 use crate::screen::text::{Inline, Span};
 
-/// Put before the text and taken out again: within a paragraph that has begun, and this far in, nothing is a list, a
-/// heading or any other block. So the parser sees running text only, whatever it looks like.
+/// Put before the text and removed again: in a paragraph that has begun, with this indentation, nothing is a list, a
+/// heading or any other block. So the parser only sees running text, whatever it looks like.
 const LEAD: &str = "x\n    ";
 
-/// Running text in its styles. Lines are divided by `\n`.
+/// Parses running text into styled parts. Lines are separated by `\n`.
 pub(super) fn inline(text: &str, base: Style) -> Vec<Inline> {
     let mut source = String::with_capacity(LEAD.len() + text.len() + 16);
     source.push_str(LEAD);
@@ -27,7 +27,7 @@ pub(super) fn inline(text: &str, base: Style) -> Vec<Inline> {
     }
     let mut parts = Parts::new(base);
     for (event, place) in Parser::new_ext(&source, OPTIONS).into_offset_iter() {
-        // The paragraph itself begins in the lead and ends after the text: neither says anything.
+        // The paragraph itself begins in the lead and ends after the text: both events mean nothing.
         if place.end > LEAD.len() || matches!(event, Event::End(_)) {
             parts.event(event);
         }
@@ -35,8 +35,8 @@ pub(super) fn inline(text: &str, base: Style) -> Vec<Inline> {
     parts.found
 }
 
-/// Text of which more will come, with the code, the bold type or the link that is open at its end closed: it is shown as
-/// what it will most likely be, and nothing jumps when it is.
+/// Closes code, bold type or a link that is open at the end of unfinished text, so that it is shown as what it will most
+/// likely be, and nothing jumps when it is.
 pub(super) fn completed(text: &str) -> Cow<'_, str> {
     if let Some((_, target)) = text.rsplit_once("](")
         && !target.contains([')', ' ', '\n', '<'])
@@ -44,7 +44,7 @@ pub(super) fn completed(text: &str) -> Cow<'_, str> {
         return Cow::Owned(format!("{text})"));
     }
     let mut rest = text;
-    // Where the bold type that is still open begins.
+    // Where bold type that is still open begins.
     let mut bold = None;
     while let Some(next) = rest.find(['\\', '`', '*']) {
         rest = rest.get(next..).unwrap_or_default();
@@ -74,13 +74,13 @@ pub(super) fn completed(text: &str) -> Cow<'_, str> {
     let Some(start) = bold else { return Cow::Borrowed(text) };
     let open = text.trim_end_matches(['*', ' ']);
     if open.len() <= start {
-        // The signs have just come, and nothing after them.
+        // The markers have just arrived, with nothing after them.
         return Cow::Borrowed(text.get(..start).unwrap_or_default());
     }
     Cow::Owned(format!("{open}**"))
 }
 
-/// Where code ends that a run of so many ticks has begun.
+/// Returns where code ends that begins with this many backticks.
 fn closing(text: &str, run: usize) -> Option<usize> {
     let mut place = 0;
     loop {
@@ -94,13 +94,13 @@ fn closing(text: &str, run: usize) -> Option<usize> {
     }
 }
 
-/// Running text as its events come.
+/// Collects the parts of running text from its events.
 #[derive(Debug)]
 pub(super) struct Parts {
     pub(super) found: Vec<Inline>,
-    /// The style of each open element, the base first.
+    /// The style of each open element, starting with the base.
     styles: Vec<Style>,
-    /// Where the open links lead, and where their text begins.
+    /// The targets of the open links, and where their text begins.
     links: Vec<(String, usize)>,
 }
 
@@ -121,9 +121,9 @@ impl Parts {
             Event::Html(tag) | Event::InlineHtml(tag) => self.text(&tag, self.with(DIM)),
             Event::SoftBreak => self.text(" ", self.style()),
             Event::HardBreak => self.found.push(Inline::Break),
-            // Not asked for in the options; if they came all the same, their text should be seen.
+            // Not enabled in the options; if they came anyway, their text should be visible.
             Event::FootnoteReference(label) => self.text(&format!("[^{label}]"), self.style()),
-            // Not running text.
+            // Not part of running text.
             Event::TaskListMarker(_) | Event::Rule => {}
         }
     }
@@ -164,7 +164,7 @@ impl Parts {
         }
     }
 
-    /// The address after a link's text, unless the text is the address.
+    /// Adds the URL after a link's text, unless the text is the URL.
     fn target(&mut self, target: &str, start: usize) {
         let mut shown = String::new();
         for part in self.found.iter().skip(start) {
@@ -184,7 +184,7 @@ impl Parts {
         }
     }
 
-    /// A text in a style. It leads where the link around it does, or where it says itself.
+    /// Adds a styled text. It links to the target of the link around it, or to the URL it contains.
     fn text(&mut self, text: &str, style: Style) {
         let text = &*unguarded(text);
         let span = |text, link| Inline::Text(Span::linked(text, style, link));
@@ -198,7 +198,7 @@ impl Parts {
         self.styles.last().copied().unwrap_or_default()
     }
 
-    /// The current style, with what another one adds. An underline is for a link's text only.
+    /// Returns the current style combined with another one. Only a link's text is underlined.
     fn with(&self, other: Style) -> Style {
         let style = self.style();
         let effects = style.get_effects() | other.get_effects();

@@ -13,7 +13,7 @@ fn shown(text: &str, width: usize) -> String {
     markdown(text, plain(width))
 }
 
-/// The document in pieces of so many characters, with a frame after each.
+/// Draws the document in pieces of this many characters, with a frame after each.
 fn streamed(text: &str, size: usize, look: Look) -> String {
     let mut renderer = Renderer::new(look);
     let mut finished = String::new();
@@ -26,7 +26,7 @@ fn streamed(text: &str, size: usize, look: Look) -> String {
     finished + &renderer.finish()
 }
 
-/// The lines that are too wide, but for code: that is in one piece, as it is in the source.
+/// Returns the lines that are too wide, except code, which stays in one piece as in the source.
 fn too_wide<'a>(shown: &'a str, source: &str, width: usize) -> Vec<&'a str> {
     let bare = |text: &str| {
         text.chars().filter(|sign| !sign.is_whitespace() && *sign != '│' && *sign != '>').collect::<String>()
@@ -167,7 +167,7 @@ fn another_width_holds_from_then_on() {
     renderer.resize(30);
     assert_eq!(renderer.frame().open, ["", "six seven eight nine ten"]);
     assert_eq!(renderer.finish(), "\nsix seven eight nine ten\n");
-    // A renderer begins anew, at the last width.
+    // The renderer starts over, at the last width.
     renderer.push("one two three four five");
     assert_eq!(renderer.finish(), "one two three four five\n");
 }
@@ -205,7 +205,7 @@ fn a_long_paragraph_is_drawn_in_parts_and_nothing_is_lost() {
         let all = streamed(&text, 30_011, plain(77));
         assert_eq!(all.split_whitespace().collect::<Vec<_>>(), words);
         assert!(widest(&all) <= 77);
-        // One paragraph: every line but the last is full.
+        // One paragraph: every line except the last is full.
         let short = all.lines().rev().skip(1).filter(|line| line.len() < 65).count();
         assert_eq!(short, 0);
         assert_eq!(all, shown(&text, 77));
@@ -228,8 +228,8 @@ fn long_lines_of_every_kind_are_kept() {
     assert_eq!(shown(&format!("```\n{solid}"), 100).matches('x').count(), 30_000);
 }
 
-/// The time per byte must not grow with the text. On a machine that is busy with other things eight times the text may take
-/// thirty-two times as long, but only a cost that grows with the square does so five times out of five.
+/// The time per byte must not grow with the text. On a busy machine, eight times the text may take thirty-two times as
+/// long, but only a quadratic cost does so five times out of five.
 #[test]
 fn the_cost_is_linear() {
     let time = |unit: &str, size: usize| {
@@ -244,7 +244,7 @@ fn the_cost_is_linear() {
     };
     let text =
         ["word *and* more ", "- item\n", "> quote\n", "```\ncode\n```\n", "a\n\n", "| a | b |\n|--|--|\n| 1 | 2 |\n"];
-    // What makes parsers try again and again.
+    // Input that makes parsers backtrack.
     let traps = ["[", "*a ", "**", "`a``b", "<a ", "![](", "$", "_a", "&", "\\", "[a]: b\n", "> - ", "~a"];
     for unit in text.into_iter().chain(traps) {
         let mut slow = Vec::new();
@@ -315,7 +315,7 @@ fn what_is_large_and_open_is_shown_once() {
     assert_eq!(renderer.finish().lines().count(), lines.len() - finished);
 }
 
-/// Pieces of documents, put together in any order.
+/// Pieces of documents, combined in any order.
 fn document() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         6 => "[a-zA-Zäß日本語한👍é]{1,12}",
@@ -350,7 +350,7 @@ fn document() -> impl Strategy<Value = String> {
     prop::collection::vec(part, 0..60).prop_map(|parts| parts.concat())
 }
 
-/// The letters of a text, in order of the alphabet: what may not be lost, wherever it is shown.
+/// Returns the letters of a text, sorted: none of them may be lost, wherever they are shown.
 fn letters(text: &str) -> Vec<char> {
     let mut letters: Vec<char> = text.chars().filter(|letter| letter.is_alphabetic()).collect();
     letters.sort_unstable();
@@ -365,7 +365,7 @@ proptest! {
         let whole = shown(&text, width);
         prop_assert_eq!(&streamed(&text, size, plain(width)), &whole);
         prop_assert_eq!(too_wide(&whole, &text, width), Vec::<&str>::new());
-        // Without a language: the grammars are slow when they are not optimised.
+        // Without a language, because unoptimised grammars are slow.
         let with = markdown(&text.replace("rust", ""), coloured(width));
         prop_assert_eq!(anstream::adapter::strip_str(&with).to_string(), shown(&text.replace("rust", ""), width));
     }

@@ -1,15 +1,14 @@
-//! Markdown, drawn while it arrives.
+//! Markdown that is drawn while it arrives.
 //!
-//! Text comes in pieces of any size. What cannot change any more is final: it is handed out and never drawn again. A line
-//! of code is final at its end, a paragraph when a blank line or another block follows, a heading at its end, a table when
-//! it is whole. What is still open is parsed and drawn anew for each frame.
+//! Text arrives in pieces of any size. What can no longer change is final: it is returned and never drawn again. A line
+//! of code is final at its end, a paragraph when a blank line or another block follows, a heading at its end, a table
+//! when it is complete. What is still open is parsed and drawn again for each frame.
 //!
-//! pulldown-cmark does the parsing: CommonMark with the tables, tasks and strikethrough of GitHub. Where this differs:
-//! - A link by name finds its address only when the definition came before. Definitions are therefore shown.
+//! pulldown-cmark does the parsing: CommonMark with GitHub's tables, tasks and strikethrough. Differences:
+//! - A link by name finds its URL only if the definition came before it. Definitions are therefore shown.
 //! - Lists have blank lines where the source has them; a later item does not change how an earlier one looks.
-//! - Cells of a table that have no column are shown in the last one.
-//! - A paragraph of more than [`LONGEST`] bytes is drawn in parts: emphasis that spans two of them stays as it was
-//!   written.
+//! - Surplus cells of a table row are shown in the last column.
+//! - A paragraph of more than [`LONGEST`] bytes is drawn in parts: emphasis across two of them is shown as written.
 //! - Lists and quotes are shown [`nest::DEEPEST`] deep.
 
 mod code;
@@ -29,10 +28,10 @@ use document::Document;
 use super::look::Look;
 use super::text::Inline;
 
-/// How much of one line or one paragraph is kept back until its end, in bytes.
+/// How much of one line or paragraph is kept back until its end, in bytes.
 const LONGEST: usize = 8 * 1024;
 
-/// What is open is hardly ever larger than this, in bytes. If it is, it is parsed again only when it has grown by a part
+/// What is open is rarely larger than this, in bytes. If it is, it is parsed again only when it has grown by a share
 /// that is worth it.
 const LARGE: usize = 16 * 1024;
 const WORTH: usize = 32;
@@ -40,9 +39,9 @@ const WORTH: usize = 32;
 /// What to draw now.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
-    /// Whole lines that became final since the last frame, each with its line end.
+    /// Complete lines that became final since the last frame, each with its line break.
     pub(crate) finished: String,
-    /// The lines of what is still growing: they take the place of those in the last frame.
+    /// The lines that are still growing: they replace those of the last frame.
     pub(crate) open: Vec<String>,
 }
 
@@ -50,37 +49,37 @@ pub(crate) struct Frame {
 #[derive(Debug)]
 pub(crate) struct Renderer {
     document: Document,
-    /// The last line, of which more may come.
+    /// The last line, which may continue.
     line: String,
-    /// The last character was a carriage return: a line feed after it belongs to the same line end.
+    /// Whether the last character was a carriage return: a line feed after it belongs to the same line break.
     after_return: bool,
-    /// How much text has to come before it is drawn without being asked for. This depends on the text alone, not on the
-    /// pieces that it comes in: a long paragraph is divided where that happens.
+    /// How much text has to arrive before it is drawn without a request. This depends on the text alone, not on the
+    /// pieces it arrives in: a long paragraph is divided where this happens.
     room: usize,
     /// What was open in the last frame.
     open: Vec<String>,
 }
 
-/// A whole document, drawn at once.
+/// Draws a complete document at once.
 pub(crate) fn markdown(text: &str, look: Look) -> String {
     let mut renderer = Renderer::new(look);
     renderer.push(text);
     renderer.finish()
 }
 
-/// A line of running text in its styles, for what is no document.
+/// Parses a line of running text into styled parts, for text that is not a document.
 pub(super) fn inline(line: &str, base: Style) -> Vec<Inline> {
     inline::inline(line, base)
 }
 
 impl Renderer {
-    /// A renderer at the beginning of a document.
+    /// Creates a renderer at the beginning of a document.
     pub(crate) fn new(look: Look) -> Self {
         let (document, line, open) = (Document::new(look), String::new(), Vec::new());
         Renderer { document, line, after_return: false, room: LONGEST, open }
     }
 
-    /// Takes a piece of the text. What is still open is not drawn: for that, ask for a [`frame`](Self::frame).
+    /// Adds a piece of the text. What is still open is not drawn: call [`frame`](Self::frame) for that.
     pub(crate) fn push(&mut self, mut piece: &str) {
         while piece.len() >= self.room {
             let fits = piece.ceil_char_boundary(self.room);
@@ -95,7 +94,7 @@ impl Renderer {
         self.text(piece);
     }
 
-    /// What became final since the last frame, and what is open now. Drawing thirty of them a second is plenty.
+    /// Returns what became final since the last frame, and what is open now. Thirty frames per second are plenty.
     pub(crate) fn frame(&mut self) -> Frame {
         let size = self.document.source.len();
         if size <= LARGE || self.document.news() > size / WORTH || self.document.has_drawn() {
@@ -105,7 +104,7 @@ impl Renderer {
         Frame { finished: self.document.take(), open: self.open.clone() }
     }
 
-    /// Ends the document: everything that no frame has handed out yet. The renderer is then ready for another one.
+    /// Ends the document, and returns what no frame has returned yet. The renderer is then ready for another one.
     pub(crate) fn finish(&mut self) -> String {
         if !self.line.is_empty() {
             self.end_line();
@@ -116,7 +115,7 @@ impl Renderer {
         rest
     }
 
-    /// Draws at another width from here on. What was handed out stays as it is.
+    /// Draws at another width from here on. What has been returned stays unchanged.
     pub(crate) fn resize(&mut self, width: usize) {
         self.document.look = self.document.look.with_width(width);
         self.open = self.document.preview(&self.line);

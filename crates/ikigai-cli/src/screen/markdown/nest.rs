@@ -7,7 +7,7 @@ use crate::screen::text::{Inline, Row, Span, fill, width};
 /// How deep lists and quotes are shown.
 pub(super) const DEEPEST: usize = 24;
 
-/// Something that holds blocks.
+/// A block that contains others.
 #[derive(Debug)]
 pub(super) enum Container {
     Quote {
@@ -40,14 +40,14 @@ pub(super) struct Item {
 #[derive(Debug)]
 pub(super) struct Nest {
     open: Vec<Container>,
-    /// How many more are open than are shown.
+    /// How many more are open than shown.
     hidden: usize,
-    /// A block has begun somewhere.
+    /// Whether a block has begun anywhere.
     pub(super) used: bool,
 }
 
 impl Container {
-    /// A container that begins, or that goes on from before.
+    /// Creates a container that begins, or one that continues from before.
     pub(super) fn new(outer: Outer, used: bool) -> Self {
         match outer {
             Outer::Quote => Container::Quote { used },
@@ -57,7 +57,7 @@ impl Container {
 }
 
 impl Nest {
-    /// Outside of all containers, after a document that did or did not have blocks.
+    /// Creates a nest without containers; `used` says whether the document had blocks before.
     pub(super) fn new(used: bool) -> Self {
         Nest { open: Vec::new(), hidden: 0, used }
     }
@@ -94,13 +94,13 @@ impl Nest {
                 *next = next.map(|number| number + 1);
                 (marker, !std::mem::replace(used, true))
             }
-            // Of a list that is not shown.
+            // In a list that is not shown.
             Some(Container::Quote { .. } | Container::Item(_)) | None => (String::new(), true),
         };
         self.push(Container::Item(Item { marker, drawn: false, used: false, first }));
     }
 
-    /// Whether the next line drawn is the first of an item.
+    /// Returns whether the next line drawn is the first of an item.
     pub(super) fn is_at_marker(&self) -> bool {
         matches!(self.open.last(), Some(Container::Item(item)) if !item.drawn)
     }
@@ -117,16 +117,16 @@ impl Nest {
         }
     }
 
-    /// Notes that a block begins in the innermost container, `blank` if a blank line is before it in the source. Where one
-    /// belongs on the screen, what stands at the beginning of that line.
+    /// Notes that a block begins in the innermost container; `blank` says whether there is a blank line before it in the
+    /// source. If it needs one on the screen, returns the beginning of that line.
     pub(super) fn use_all(&mut self, blank: bool, look: Look) -> Option<Row> {
         let fresh = self.open.iter().position(|container| match container {
             Container::Quote { used } => !used,
             Container::Item(item) => !item.used,
             Container::List { .. } => false,
         });
-        // What is first in its container follows what is before that. In an item, and between items, blank lines are those
-        // of the source.
+        // The first block in its container follows what came before the container. In an item, and between items, blank
+        // lines are those of the source.
         let outside = match fresh.and_then(|place| self.open.get(place).map(|container| (place, container))) {
             Some((place, Container::Item(item))) if item.first => place.saturating_sub(1),
             Some((place, Container::Item(_))) => place + 1,
@@ -150,13 +150,13 @@ impl Nest {
         prefix
     }
 
-    /// The columns left within the innermost container.
+    /// Returns the columns available in the innermost container.
     pub(super) fn inner_width(&self, look: Look) -> usize {
         let (_, inner) = self.parts(look);
         look.width.saturating_sub(inner.iter().map(Part::width).sum())
     }
 
-    /// A row with what stands before it. Markers that leave no room for it get a line of their own.
+    /// Returns a row with what comes before it. Markers that would leave no room for it get a separate line.
     pub(super) fn place(&mut self, row: Row, look: Look) -> Vec<Row> {
         let (outer, inner) = self.parts(look);
         let markers: Vec<Inline> =
@@ -176,7 +176,7 @@ impl Nest {
         }
     }
 
-    /// A row of code: only quotes stand before it. A marker that has not been drawn gets a line of its own.
+    /// Returns a row of code: only quotes come before it. A marker that has not been drawn gets a separate line.
     pub(super) fn place_code(&mut self, row: Row, look: Look) -> Vec<Row> {
         let mut rows = if self.is_at_marker() { self.place(Row::new(), look) } else { Vec::new() };
         let quotes = self.open.iter().filter(|container| matches!(container, Container::Quote { .. }));
@@ -185,11 +185,11 @@ impl Nest {
         rows
     }
 
-    /// What stands before the next row: first what there is no room for, then what there is.
+    /// Returns what comes before the next row: first the parts that do not fit, then those that do.
     fn parts(&self, look: Look) -> (Vec<Part>, Vec<Part>) {
         let mut outer: Vec<Part> = self.open.iter().filter_map(|container| Part::new(container, look)).collect();
         let mut taken = 0;
-        // The innermost say most about the text, which needs half of the line at least.
+        // The innermost parts say most about the text, which needs at least half of the line.
         let fitting = outer.iter().rev().take_while(|part| {
             taken += part.width();
             taken <= look.width / 2

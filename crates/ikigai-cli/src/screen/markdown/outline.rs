@@ -1,10 +1,10 @@
-//! What the blocks of a text are, as far as more text can change them.
+//! Outlines the blocks of a text, to tell which of them more text can change.
 
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-/// What is parsed besides CommonMark.
+/// The supported extensions of CommonMark.
 pub(super) const OPTIONS: Options = Options::ENABLE_STRIKETHROUGH
     .union(Options::ENABLE_MATH)
     .union(Options::ENABLE_TABLES)
@@ -13,19 +13,19 @@ pub(super) const OPTIONS: Options = Options::ENABLE_STRIKETHROUGH
 /// The last block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tip {
-    /// Nothing that goes on, or nothing yet.
+    /// None, or one that cannot continue.
     Closed,
     Paragraph,
     Table,
     /// Code between fences.
     Fenced,
-    /// Code by its indentation, or HTML.
+    /// Indented code, or HTML.
     Lines,
-    /// Complete if its line is.
+    /// Complete once its line is.
     Heading,
 }
 
-/// The container at the outside that a text begins in.
+/// The outermost container in which a text begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outer {
     Quote,
@@ -35,12 +35,12 @@ pub(super) enum Outer {
     },
 }
 
-/// A place that no block reaches across, but for the container at the outside.
+/// A position that no block spans, except the outermost container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
     pub(super) at: usize,
     pub(super) outer: Option<Outer>,
-    /// Whether a blank line is before it.
+    /// Whether a blank line comes before it.
     pub(super) blank: bool,
 }
 
@@ -49,13 +49,13 @@ pub(super) struct Outline {
     pub(super) tip: Tip,
     /// Where the last block begins.
     pub(super) start: usize,
-    /// What begins before this place stays as it is whatever follows.
+    /// Everything that begins before this position stays the same whatever follows.
     pub(super) until: usize,
-    /// The last place to cut.
+    /// The last position to cut at.
     pub(super) cut: Cut,
 }
 
-/// The outline of a text that begins like `first`, a cut at its very beginning.
+/// Returns the outline of a text that begins with the cut `first`.
 pub(super) fn outline(text: &str, first: Cut) -> Outline {
     let mut reader = Reader::new(text, first);
     for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
@@ -69,11 +69,11 @@ pub(super) fn outline(text: &str, first: Cut) -> Outline {
             container
         }
         (Tip::Closed, None) => end,
-        // Its first line is known at least.
+        // At least its first line is known.
         (Tip::Fenced | Tip::Lines, None) => end.max(start + 1),
         (Tip::Heading, None) => end,
         (Tip::Paragraph | Tip::Table, None) if next_line(text, end) < text.len() => {
-            // A line after it that is not in it has closed it.
+            // A following line that does not belong to it has closed it.
             tip = Tip::Closed;
             text.len()
         }
@@ -90,16 +90,16 @@ pub(super) struct Reader<'a> {
     cut: Cut,
     tip: Tip,
     start: usize,
-    /// Where the content of the last block ends, or that of an empty item.
+    /// Where the content of the last block, or of an empty item, ends.
     end: Option<usize>,
-    /// Whether a blank line is before that block.
+    /// Whether a blank line comes before that block.
     pub(super) blank: bool,
     /// The first container that began after it, and whether one of them was an item that has ended.
     pending: Option<usize>,
     closed: bool,
     depth: usize,
     outer: Option<Outer>,
-    /// Whether text belongs to the block that is open. In a list without blank lines paragraphs have no events.
+    /// Whether text belongs to the open block. In a list without blank lines, paragraphs have no events.
     in_leaf: bool,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         Reader { text, first, cut: first, tip, start, end, blank, pending, closed, depth, outer, in_leaf }
     }
 
-    /// The container that goes on from before, if it begins here.
+    /// Returns the container that continues from before, if it begins here.
     pub(super) fn goes_on(&self, start: usize) -> Option<Outer> {
         self.first.outer.filter(|_| line_start(self.text, start) == 0)
     }
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
         self.end = Some(end);
     }
 
-    /// A block or an item begins: what is before its line may be cut off, unless that is deep within a container.
+    /// Notes that a block or item begins: what precedes its line can be cut off, unless it is deep within a container.
     fn begin(&mut self, start: usize) {
         self.in_leaf = false;
         if std::mem::take(&mut self.closed) {
@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
         }
         let outer = match (self.depth, self.outer) {
             (0, _) => None,
-            // A quote goes on only if there is something in it.
+            // A quote only continues if there is something in it.
             (1, Some(Outer::Quote)) if self.pending.is_some() => return,
             (1, outer) => outer,
             _ => return,
@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether a blank line is between the last block and this place.
+    /// Whether a blank line is between the last block and this position.
     fn is_after_blank(&self, place: usize) -> bool {
         let lines = next_line(self.text, self.end.unwrap_or_default())..line_start(self.text, place);
         let mut lines = self.text.get(lines).unwrap_or_default().lines();
@@ -217,12 +217,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where the line begins that this place is in.
+/// Returns where the line that contains this position begins.
 pub(super) fn line_start(text: &str, place: usize) -> usize {
     text.get(..place).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1)
 }
 
-/// Where the next line begins; the place itself if a line begins there.
+/// Returns where the next line begins, or the position itself if a line begins there.
 pub(super) fn next_line(text: &str, place: usize) -> usize {
     if line_start(text, place) == place {
         return place;

@@ -15,22 +15,22 @@ use crate::screen::text::{Inline, Row, fill};
 /// A paragraph or a heading.
 pub(super) struct Running {
     start: usize,
-    /// Whether a blank line is before it.
+    /// Whether a blank line comes before it.
     blank: bool,
     parts: Parts,
     is_heading: bool,
-    /// What it began with, drawn.
+    /// Definitions at its beginning, drawn.
     definitions: Vec<Row>,
     /// Whether the next line may be another one.
     may_define: bool,
-    /// What is before this place has been drawn.
+    /// Everything before this position has been drawn.
     skip: usize,
     /// What begins here or later may become a table.
     bars: Option<usize>,
 }
 
 impl Pen<'_> {
-    /// A part of a paragraph or a heading.
+    /// Handles a part of a paragraph or a heading.
     pub(super) fn running(&mut self, event: Event<'_>, range: Range<usize>) {
         let Leaf::Text(running) = &mut self.leaf else { return };
         let is_drawn = running.start < self.part.from || range.end <= running.skip;
@@ -52,7 +52,7 @@ impl Pen<'_> {
             running.may_define = false;
         }
         match event {
-            // It was drawn up to a place within this piece.
+            // Part of this piece has been drawn.
             Event::Text(_) if range.start < running.skip => {
                 let rest = self.text.get(running.skip..range.end).unwrap_or_default();
                 running.parts.event(Event::Text(CowStr::from(rest)));
@@ -108,7 +108,7 @@ impl Pen<'_> {
         let mut all = begun.unwrap_or_default();
         all.extend(parts.found);
         if all.is_empty() && is_heading && !definitions.is_empty() {
-            // Definitions have no underline: dashes are a rule, and other signs are text.
+            // Definitions cannot be underlined: dashes are a rule, and other characters are text.
             let line = self.text.get(skip..).and_then(|rest| rest.lines().next()).unwrap_or_default();
             let line = line.trim_matches([' ', '>']);
             all.push(if line.starts_with('-') { self.rule() } else { Inline::new(line, Style::new()) });
@@ -133,7 +133,7 @@ impl Pen<'_> {
     }
 }
 
-/// Where the last line begins, if it looks like a line of a table and is in the block that begins at `start`.
+/// Returns where the last line begins, if it looks like a table row and belongs to the block starting at `start`.
 fn last_line_of_bars(text: &str, start: usize) -> Option<usize> {
     let line = line_start(text, text.trim_end().len()).max(start);
     text.get(line..)?.trim_start_matches([' ', '>']).starts_with('|').then_some(line)

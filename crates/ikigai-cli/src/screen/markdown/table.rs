@@ -1,4 +1,4 @@
-//! Tables: borders where they fit, else one record after another.
+//! Tables: with borders if they fit, otherwise one record after another.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub(super) struct Table {
 
 pub(super) type Cell = Vec<Inline>;
 
-/// Gathers a table as its events come.
+/// Collects a table from its events.
 #[derive(Debug)]
 pub(super) struct TableReader {
     pub(super) table: Table,
@@ -48,7 +48,7 @@ impl TableReader {
                 self.cell_end = range.end;
             }
             Event::End(TagEnd::TableRow) => {
-                // Cells without a column have nowhere to go but the last one.
+                // Surplus cells can only go into the last column.
                 let extra = text.get(self.cell_end..range.end).unwrap_or_default().trim();
                 let extra = extra.trim_matches('|').trim();
                 if let Some(last) = rows.last_mut().and_then(|row| row.last_mut()).filter(|_| !extra.is_empty()) {
@@ -61,7 +61,7 @@ impl TableReader {
 }
 
 impl Table {
-    /// The table in rows of at most `width` columns.
+    /// Draws the table in rows of at most `width` columns.
     pub(super) fn draw(&self, width: usize, look: Look) -> Vec<Row> {
         let mut natural = vec![1; self.sides.len()];
         for row in std::iter::once(&self.heading).chain(&self.rows) {
@@ -89,7 +89,7 @@ impl Table {
         let between = || border("├", "┼", "┤", "+");
         drawn.push(between());
         let rows: Vec<Vec<Row>> = self.rows.iter().map(|row| self.row(row, widths, look)).collect();
-        // Where a row takes several lines, the eye needs to see where the next one begins.
+        // If rows have several lines, it must be visible where the next one begins.
         let tall = rows.iter().any(|row| row.len() > 1);
         for (place, row) in rows.into_iter().enumerate() {
             if tall && place > 0 {
@@ -127,7 +127,7 @@ impl Table {
     }
 }
 
-/// The widths of the columns within `room`: the widest give way first. Nothing where the columns would be too narrow.
+/// Returns column widths that fit into `room`: the widest columns shrink first. `None` if they would be too narrow.
 fn fit(natural: &[usize], room: usize) -> Option<Vec<usize>> {
     let all = |cap: usize| natural.iter().map(|width| (*width).min(cap)).sum::<usize>();
     let widest = natural.iter().copied().max().unwrap_or(0);
@@ -155,7 +155,7 @@ fn fit(natural: &[usize], room: usize) -> Option<Vec<usize>> {
     Some(natural.iter().map(share).collect())
 }
 
-/// Each row as lines of `heading: value`.
+/// Draws each row as lines of `heading: value`.
 fn records(heading: &[Cell], rows: &[Vec<Cell>], width: usize, look: Look) -> Vec<Row> {
     let rule = || vec![Span::new(&look.sign("┄", "-").repeat(width.min(8)), DIM)];
     let mut drawn = Vec::new();
