@@ -63,8 +63,7 @@ pub(crate) fn told(loss: &Loss) -> (&'static str, String) {
 
 /// Returns the reason, without a repetition that it is missing.
 fn reason(loss: &Loss) -> &str {
-    let why = loss.why.strip_suffix("; it is left out").or_else(|| loss.why.strip_suffix("; left out"));
-    why.unwrap_or(&loss.why)
+    loss.why.strip_suffix("; left out").unwrap_or(&loss.why)
 }
 
 /// Returns what a request could not carry, listing the same thing at several places once.
@@ -97,7 +96,7 @@ mod tests {
         let dropped =
             Loss::new(LossCode::RefusedByModel, "temperature", "temperature", "this model does not accept it");
         let renamed = Loss::new(LossCode::Renamed, "name", "tools[0]", "this API wants fewer letters");
-        let known = Loss::new(LossCode::NotInDialect, "seed", "seed", "this API has no such parameter; it is left out");
+        let known = Loss::new(LossCode::NotInDialect, "seed", "seed", "this API has no such parameter; left out");
         let all = [&dropped, &renamed, &known].map(told);
         assert_eq!(
             all.map(|(word, text)| format!("{word} {text}")),

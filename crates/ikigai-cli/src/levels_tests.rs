@@ -143,11 +143,7 @@ fn every_kind_has_words_for_every_level() {
         ("magistral-small", Level::None, format!("{CANNOT}Thinking: always on")),
         ("magistral-small", Level::High, "Thinking: always on".to_owned()),
         ("gpt-4o", Level::None, "Thinking: off".to_owned()),
-        (
-            "gpt-4o",
-            Level::High,
-            "⚠ This model does not think, as far as is known; nothing is sent about it | Thinking: off".to_owned(),
-        ),
+        ("gpt-4o", Level::High, "⚠ This model is not known to think; nothing is sent | Thinking: off".to_owned()),
     ] {
         assert_eq!(words(model, level), expected, "{model} {level}");
     }

@@ -30,7 +30,7 @@ pub(crate) fn list(value: Option<&Value>) -> Result<Vec<String>> {
         None => Ok(Vec::new()),
         Some(Value::String(text)) => Ok(vec![text.clone()]),
         Some(Value::Array(items)) => items.iter().map(|item| str_of(Some(item)).map(str::to_owned)).collect(),
-        Some(other) => Err(format!("`{other}` is not a list of texts").into()),
+        Some(other) => Err(format!("`{other}` is not a list of strings").into()),
     }
 }
 

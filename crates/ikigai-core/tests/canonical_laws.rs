@@ -249,7 +249,7 @@ fn minus_one_means_that_no_limit_was_given() {
 fn what_is_no_request_is_refused_with_its_place() {
     let table = [
         (json!({"messages": [{"role": "robot", "content": "x"}]}), "unknown variant `robot`"),
-        (json!({"messages": [{"role": "user", "content": 3}]}), "a text or a list of content blocks"),
+        (json!({"messages": [{"role": "user", "content": 3}]}), "a string or a list of content blocks"),
         (json!({"messages": [{"role": "user", "content": [{"type": "smell"}]}]}), "unknown variant `smell`"),
         (json!({"messages": [{"content": "x"}]}), "missing field `role`"),
         (json!({"tools": [{"description": "x"}]}), "missing field `name`"),

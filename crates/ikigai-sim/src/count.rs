@@ -16,7 +16,7 @@ pub(crate) fn answer(dialect: Dialect, call: &Call) -> Answer {
 
 fn attempt(dialect: Dialect, call: &Call) -> Result<Answer, WireError> {
     if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&call.body) {
-        return Err(refuse(dialect, ErrorKind::InvalidRequest, format!("the body is no JSON: {error}")));
+        return Err(refuse(dialect, ErrorKind::InvalidRequest, format!("the body is not JSON: {error}")));
     }
     let target = call.target();
     let request = dialect

@@ -105,7 +105,7 @@ fn gemini_values(request: &Value, seed: u64) -> Result<Vec<f32>, WireError> {
 
 fn read(dialect: Dialect, call: &Call) -> Result<Value, WireError> {
     serde_json::from_slice(&call.body)
-        .map_err(|error| refuse(dialect, ErrorKind::InvalidRequest, format!("the body is no JSON: {error}")))
+        .map_err(|error| refuse(dialect, ErrorKind::InvalidRequest, format!("the body is not JSON: {error}")))
 }
 
 fn dimensions(wanted: Option<&Value>, default: usize) -> Option<usize> {

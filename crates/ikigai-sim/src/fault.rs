@@ -102,7 +102,7 @@ fn draw(seed: u64, number: u64) -> f64 {
 
 /// The error for text that is not a fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no fault: {why}")]
+#[error("`{text}` is not a fault: {why}")]
 pub struct UnknownFault {
     text: String,
     why: String,
@@ -123,7 +123,7 @@ impl std::str::FromStr for Fault {
                 name = key;
             }
             if !value.is_empty() {
-                let number: u64 = value.parse().map_err(|_| unknown(format!("`{value}` is no number")))?;
+                let number: u64 = value.parse().map_err(|_| unknown(format!("`{value}` is not a number")))?;
                 fields.insert(key.to_owned(), number.into());
             }
         }
@@ -142,7 +142,7 @@ impl Fault {
     pub(crate) fn within_limits(self) -> Result<Self, String> {
         match self {
             Fault::Status { status, .. } if !(400..=599).contains(&status) => {
-                Err(format!("status {status} is no error; use 400 to 599"))
+                Err(format!("status {status} is not an error; use 400 to 599"))
             }
             Fault::SlowFirstByte { ms } | Fault::SlowDrip { ms } if ms > LONGEST_PAUSE => {
                 Err(format!("{ms} ms is too long; the limit is {LONGEST_PAUSE}"))
@@ -256,17 +256,17 @@ mod tests {
         }
         let wrong = "cut_mid_evnt".parse::<Fault>().unwrap_err().to_string();
         assert!(
-            wrong.starts_with("`cut_mid_evnt` is no fault: unknown variant `cut_mid_evnt`, expected one of"),
+            wrong.starts_with("`cut_mid_evnt` is not a fault: unknown variant `cut_mid_evnt`, expected one of"),
             "{wrong}"
         );
         let wrong = "slow_drip,ms=soon".parse::<Fault>().unwrap_err().to_string();
-        assert_eq!(wrong, "`slow_drip,ms=soon` is no fault: `soon` is no number");
+        assert_eq!(wrong, "`slow_drip,ms=soon` is not a fault: `soon` is not a number");
         for (text, why) in [
             ("giant_event,bytes=1000000000000", "1000000000000 bytes are too many; the limit is 1073741824"),
             ("slow_drip,ms=600001", "600001 ms is too long; the limit is 600000"),
-            ("status=99", "status 99 is no error; use 400 to 599"),
+            ("status=99", "status 99 is not an error; use 400 to 599"),
         ] {
-            assert_eq!(text.parse::<Fault>().unwrap_err().to_string(), format!("`{text}` is no fault: {why}"));
+            assert_eq!(text.parse::<Fault>().unwrap_err().to_string(), format!("`{text}` is not a fault: {why}"));
         }
     }
 

@@ -398,7 +398,7 @@ mod tests {
         let json = Script::from_json("{\"reply\": [{\"times\": \"x\"}]}", "s.json").unwrap_err();
         assert_eq!(json.to_string(), "s.json:1:24: reply[0].times: invalid type: string \"x\", expected u64");
         let fault = Script::from_toml("[[reply]]\nfault = \"cut\"\n", "s.toml").unwrap_err();
-        assert!(fault.to_string().starts_with("s.toml:2:9: `cut` is no fault"), "{fault}");
+        assert!(fault.to_string().starts_with("s.toml:2:9: `cut` is not a fault"), "{fault}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ const DEEPEST: usize = 192;
 
 /// Writes a value as JSON text. `what` names it in an error.
 pub(crate) fn write<T: Serialize + ?Sized>(what: &str, value: &T) -> Result<String> {
-    let text = serde_json::to_string(value).map_err(|error| Error::invalid(format!("{what} is no JSON: {error}")))?;
+    let text = serde_json::to_string(value).map_err(|error| Error::invalid(format!("{what} is not JSON: {error}")))?;
     match depth(&text) {
         deep if deep > DEEPEST => {
             Err(Error::invalid(format!("{what} is nested {deep} levels deep; at most {DEEPEST} can be kept")))

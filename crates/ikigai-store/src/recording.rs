@@ -135,7 +135,7 @@ impl Recording {
 }
 
 fn ended(outcome: std::result::Result<Result<()>, tokio::task::JoinError>) -> Result<()> {
-    outcome.unwrap_or_else(|error| Err(Error::internal(format!("an answer is not kept any more: {error}"))))
+    outcome.unwrap_or_else(|error| Err(Error::internal(format!("an answer is no longer kept: {error}"))))
 }
 
 /// Stores what arrives, a batch at a time.

@@ -272,8 +272,8 @@ async fn a_tool_that_the_provider_lacks_is_a_warning_or_in_strict_mode_an_error(
     assert_eq!(
         warnings,
         [
-            "web_search at tools[0]: this API has no such tool; it is left out",
-            "file_search at tools[1]: this API has no such tool; it is left out",
+            "web_search at tools[0]: this API has no such tool; left out",
+            "file_search at tools[1]: this API has no such tool; left out",
         ]
     );
     assert_eq!(scripted.body(0).get("tools"), None);

@@ -143,24 +143,24 @@ pub(super) fn runs_later(path: &Path) -> Option<&'static str> {
     ];
     let models = ["agents.md", "claude.md", "gemini.md", ".cursorrules", ".ikigai.toml", ".mcp.json"];
     Some(match name.as_str() {
-        _ if within(".git") || within(".hg") || within(".husky") => "Git runs this by itself.",
-        ".gitattributes" | ".gitmodules" | ".gitconfig" | ".lfsconfig" => "Git follows this by itself.",
-        name if shells.contains(&name) => "Your shell or your session runs this by itself.",
+        _ if within(".git") || within(".hg") || within(".husky") => "Git runs this automatically.",
+        ".gitattributes" | ".gitmodules" | ".gitconfig" | ".lfsconfig" => "Git follows this automatically.",
+        name if shells.contains(&name) => "Your shell or your session runs this automatically.",
         _ if within(".vscode") || within(".idea") || within(".zed") || within(".devcontainer") => {
-            "Your editor may run this by itself."
+            "Your editor may run this automatically."
         }
         ".vimrc" | ".exrc" | ".nvimrc" | ".emacs" | ".dir-locals.el" | ".editorconfig" => {
-            "Your editor follows this by itself."
+            "Your editor follows this automatically."
         }
         _ if within(".github/workflows")
             || within(".circleci")
             || name == ".gitlab-ci.yml"
             || name == "jenkinsfile" =>
         {
-            "Your build server runs this by itself, with its own keys."
+            "Your build server runs this automatically, with its own keys."
         }
         _ if within(".config/autostart") || within("systemd") || within("launchagents") => {
-            "Your system runs this by itself."
+            "Your system runs this automatically."
         }
         _ if within(".cargo") || name == "build.rs" || name == "conftest.py" || name == "sitecustomize.py" => {
             "Builds or tests run this by themselves."

@@ -104,7 +104,7 @@ fn a_bad_script_names_file_line_and_reason() {
 fn what_cannot_be_is_refused_with_the_way_out() {
     let fault = said(&mut ikigai(&["sim", "--fault", "cut_mid_evnt"]));
     assert_eq!(fault.code, Some(2));
-    assert!(fault.stderr.contains("`cut_mid_evnt` is no fault"), "{}", fault.stderr);
+    assert!(fault.stderr.contains("`cut_mid_evnt` is not a fault"), "{}", fault.stderr);
     let rate = said(&mut ikigai(&["sim", "--fault", "stall@2"]));
     assert_eq!(rate.code, Some(2));
     assert!(rate.stderr.contains("invalid rate `2`: use a number from 0 to 1"), "{}", rate.stderr);

@@ -138,7 +138,7 @@ pub(crate) fn list<'de, D: Deserializer<'de>>(from: D) -> Result<Cow<'static, [C
         type Value = Vec<Cow<'static, str>>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a text or a list of texts")
+            f.write_str("a string or a list of strings")
         }
 
         fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
@@ -181,7 +181,7 @@ pub(crate) mod pairs {
             type Value = Vec<(K, Cow<'static, str>)>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a table of texts")
+                f.write_str("a table of strings")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {

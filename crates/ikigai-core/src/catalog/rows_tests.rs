@@ -42,7 +42,10 @@ fn every_kind_of_slip_is_told() {
             "my.toml:2:11: a.dialect: unknown word `openai_chat`; did you mean `openai-chat`?",
         ),
         ("[a]\ndialect = \"smoke signals\"", unknown.as_str()),
-        ("[a]\nkey_env = 7", "my.toml:2:11: a.key_env: invalid type: integer `7`, expected a text or a list of texts"),
+        (
+            "[a]\nkey_env = 7",
+            "my.toml:2:11: a.key_env: invalid type: integer `7`, expected a string or a list of strings",
+        ),
         ("[a]\nkey_env = [\"A\", 7]", "my.toml:2:17: a.key_env[1]: invalid type: integer `7`, expected a string"),
         (
             "[a]\nkey_optional = \"yes\"",

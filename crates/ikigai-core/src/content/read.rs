@@ -119,7 +119,7 @@ where
         type Value = Vec<Block>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a text or a list of content blocks")
+            f.write_str("a string or a list of content blocks")
         }
 
         fn visit_str<E: Error>(self, text: &str) -> Result<Vec<Block>, E> {

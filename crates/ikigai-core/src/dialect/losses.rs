@@ -50,7 +50,7 @@ fn note_failure(error: &Error, own: Dialect, losses: &mut Vec<Loss>) {
     if let Some(code) = error.code.as_deref().filter(|code| is_own && is_number(code))
         && matches!(own, Dialect::OpenaiChat | Dialect::OpenaiResponses)
     {
-        let why = format!("codes are words in this API; `{code}` is left out");
+        let why = format!("codes are strings in this API; `{code}` is left out");
         losses.push(Loss::new(LossCode::Changed, "code", "error.code", why));
     }
 }
@@ -82,7 +82,7 @@ fn note_foreign_event(index: Option<usize>, dialect: Dialect, data: &Json, losse
 
 /// The loss for a block that only another dialect has, named by its type, or else by its fields.
 pub(super) fn block_loss(other: &Other, place: impl Into<String>) -> Loss {
-    let why = format!("a block that only {} has ({}); it is left out", other.dialect, name_of(&other.data));
+    let why = format!("a block that only {} has ({}); left out", other.dialect, name_of(&other.data));
     Loss::new(LossCode::ForeignContent, "other", place, why)
 }
 
@@ -222,7 +222,7 @@ mod tests {
         };
         let foreign = "provider_data at error.provider_data.openai-chat: only openai-chat knows error; left out";
         let number = "request_id at error.request_id: a failure in a stream of this API has no place for it; left out";
-        let code = "code at error.code: codes are words in this API; `502` is left out";
+        let code = "code at error.code: codes are strings in this API; `502` is left out";
         assert_eq!(told(Dialect::Anthropic), [foreign]);
         assert_eq!(told(Dialect::Gemini), [foreign, number]);
         assert_eq!(told(Dialect::OpenaiChat), [number, code]);

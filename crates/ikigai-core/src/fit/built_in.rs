@@ -46,7 +46,7 @@ pub(crate) fn ask<'a>(
             continue;
         }
         let Some(asked) = hosted::ask(&built_in, dialect, company, target) else {
-            lose(LossCode::NotInDialect, "this API has no such tool; it is left out".to_owned());
+            lose(LossCode::NotInDialect, "this API has no such tool; left out".to_owned());
             continue;
         };
         is_new = true;
@@ -56,7 +56,7 @@ pub(crate) fn ask<'a>(
             lose(LossCode::Changed, why.to_owned());
         }
         for option in lost {
-            lose(LossCode::NotInDialect, format!("`{option}` has no place here; it is left out"));
+            lose(LossCode::NotInDialect, format!("`{option}` has no place here; left out"));
         }
         note_unknown(&built_in, dialect, &mut lose);
         tools.extend(entry.map(|entry| own(dialect, entry)).filter(|entry| !tools.contains(entry)));
@@ -89,10 +89,10 @@ fn conflict(request: &Request, target: &Target<'_>, dialect: Dialect) -> Option<
         return None;
     }
     if request.tools.iter().any(|tool| tool.as_function().is_some()) {
-        return Some("this model takes no tools of the provider beside functions; it is left out");
+        return Some("this model does not accept provider-run tools together with functions; left out");
     }
     let formatted = !matches!(request.output_format, None | Some(OutputFormat::Text));
-    formatted.then_some("this model takes no tools of the provider with a format of the answer; it is left out")
+    formatted.then_some("this model does not accept provider-run tools together with an output format; left out")
 }
 
 /// Reports the options that only another dialect has.

@@ -50,7 +50,7 @@ impl<'a> Fitting<'a> {
     pub(super) fn cache_key(&mut self) -> Option<Cow<'a, str>> {
         let key = self.request.cache.as_ref()?.key.as_deref()?;
         let Some(longest) = self.abilities.longest_cache_key else {
-            let why = "this API has no cache keys: it finds its caches by the content";
+            let why = "this API has no cache keys: it finds cached prompts by their content";
             self.losses.push(Loss::info(LossCode::NotInDialect, "cache", "cache.key", why));
             return None;
         };
@@ -67,7 +67,7 @@ impl<'a> Fitting<'a> {
     pub(super) fn automatic_cache(&mut self, marks: &Marks) -> Option<CacheHint> {
         let hint = self.request.cache.as_ref()?.automatic.as_ref()?;
         let place = "cache.automatic";
-        let by_itself = "prompts are cached automatically here; nothing is sent about it";
+        let by_itself = "prompts are cached automatically here; nothing is sent";
         let Some(ability) = self.abilities.automatic_cache else {
             self.losses.push(Loss::info(LossCode::NotInDialect, "cache", place, by_itself));
             return None;
@@ -88,7 +88,7 @@ impl<'a> Fitting<'a> {
                 Some(hint.clone())
             }
             (AutomaticTaken::Ttl, Some(_)) => {
-                let why = "how long a prompt is cached cannot be said so here; the provider decides";
+                let why = "the lifetime of a cached prompt cannot be chosen like this here; the provider decides";
                 self.losses.push(Loss::info(LossCode::NotInDialect, "cache", "cache.automatic.ttl", why));
                 None
             }
@@ -130,7 +130,7 @@ impl<'a> Fitting<'a> {
         for (found, keep) in fitting.into_iter().zip(kept) {
             let place = found.place;
             if !keep {
-                let why = format!("a request has at most {} marks for the cache; this one is left out", rule.most);
+                let why = format!("a request has at most {} cache marks; left out", rule.most);
                 self.losses.push(Loss::new(LossCode::OutOfRange, "cache", place.to_string(), why));
                 continue;
             }
@@ -138,7 +138,7 @@ impl<'a> Fitting<'a> {
                 (MarkTtl::LongFirst, _) => self.lifetime(found.hint, &place.to_string(), &mut has_short),
                 (MarkTtl::Any, _) | (MarkTtl::Unsaid, None) => found.hint.clone(),
                 (MarkTtl::Unsaid, Some(_)) => {
-                    let why = "how long a single part is cached cannot be said here";
+                    let why = "the lifetime of a single cached part cannot be chosen here";
                     let at = format!("{place}.cache.ttl");
                     self.losses.push(Loss::info(LossCode::NotInDialect, "cache", at, why));
                     CacheHint::default()
@@ -229,7 +229,7 @@ impl<'a> Fitting<'a> {
     fn lifetime(&mut self, hint: &CacheHint, place: &str, has_short: &mut bool) -> CacheHint {
         let why = match hint.ttl.as_deref() {
             Some("1h") if *has_short => {
-                "a one-hour entry behind a five-minute one is refused; the default lifetime is sent"
+                "a one-hour entry after a five-minute one is refused; the default lifetime is sent"
             }
             Some("1h") => return hint.clone(),
             None | Some("5m") => {

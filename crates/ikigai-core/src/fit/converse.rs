@@ -77,7 +77,7 @@ impl Fitting<'_> {
             ("top_k", sampled.top_k.take().is_some()),
         ];
         for (name, _) in dropped.into_iter().filter(|(_, dropped)| *dropped) {
-            let why = "this model refuses it beside the highest effort; it is left out";
+            let why = "this model refuses it beside the highest effort; left out";
             self.losses.push(Loss::new(LossCode::Conflict, name, name, why));
         }
     }

@@ -94,7 +94,7 @@ impl Fitting<'_> {
             return Some(FittedBlock { block, place, state: StateUse::Own });
         }
         if !hosted::is_half(block, self.dialect) {
-            let why = "only the provider that ran this tool accepts it back; it is left out";
+            let why = "only the provider that ran this tool accepts it back; left out";
             self.losses.push(Loss::new(LossCode::ForeignContent, block.kind().as_str(), place.to_string(), why));
         }
         None
@@ -106,7 +106,7 @@ impl Fitting<'_> {
         if let Some(own) = own.flatten() {
             return Cow::Owned(Block::Text(own));
         }
-        let why = "citations go back only to their own provider, and not to every one; the text is sent without them";
+        let why = "citations can go back only to the provider that made them, and not to all of them; the text is sent without them";
         self.losses.push(Loss::info(LossCode::NotInDialect, "citations", place.to_string(), why));
         // They stay on it: a text that was split for its citations is not joined to its neighbours with a blank line.
         Cow::Borrowed(block)
@@ -115,9 +115,9 @@ impl Fitting<'_> {
     /// Returns whether the target accepts an `other` block; reports a loss if it does not.
     pub(super) fn knows(&mut self, other: &Other, place: impl Display, issuer: Issuer) -> bool {
         let why = if other.dialect != self.dialect {
-            format!("a block that only {} has; it is left out", other.dialect)
+            format!("a block that only {} has; left out", other.dialect)
         } else if issuer == Issuer::OtherProvider {
-            "a block that another provider made; it is left out".to_owned()
+            "a block that another provider made; left out".to_owned()
         } else {
             return true;
         };

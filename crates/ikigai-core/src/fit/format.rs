@@ -67,9 +67,9 @@ impl<'a> Fitting<'a> {
 
     fn schema(&mut self, format: &'a JsonSchemaFormat) -> Result<Format<'a>, Error> {
         let refusal = if !self.rules.structured_output {
-            Some((LossCode::RefusedByModel, "this model cannot be held to a schema"))
+            Some((LossCode::RefusedByModel, "this model does not support schemas for answers"))
         } else if self.quirks.chat.no_json_schema {
-            Some((LossCode::RefusedByProvider, "this provider does not take schemas of answers"))
+            Some((LossCode::RefusedByProvider, "this provider does not support schemas for answers"))
         } else {
             None
         };
@@ -110,7 +110,7 @@ impl<'a> Fitting<'a> {
 
     fn note_always_strict(&mut self, said: Option<bool>) {
         if said == Some(false) {
-            let why = "an answer is always held to its schema here";
+            let why = "an answer always follows its schema here";
             self.losses.push(Loss::info(LossCode::NotInDialect, "strict", "output_format.json_schema.strict", why));
         }
     }
@@ -152,7 +152,7 @@ impl<'a> Fitting<'a> {
         }
         if format.description.is_some() {
             let place = "output_format.json_schema.description";
-            let why = "schemas have no descriptions here; it is left out";
+            let why = "schemas have no descriptions here; left out";
             self.losses.push(Loss::new(LossCode::NotInDialect, "description", place, why));
         }
         (None, None)
@@ -179,4 +179,4 @@ impl<'a> Fitting<'a> {
     }
 }
 
-const BESIDE_FUNCTIONS: &str = "this model does not take a form of the answer beside functions";
+const BESIDE_FUNCTIONS: &str = "this model does not accept an output format together with functions";

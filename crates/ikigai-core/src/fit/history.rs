@@ -56,7 +56,7 @@ impl<'a> Fitting<'a> {
             if self.spelling == Spelling::Ours {
                 self.place_instructions(&mut fitted, &mut run);
                 if fitted.content.is_empty() && !message.content.is_empty() {
-                    let why = "this API cannot express anything in this message; it is left out";
+                    let why = "this API cannot express anything in this message; left out";
                     let place = Place::Message(index).to_string();
                     self.losses.push(Loss::info(LossCode::Changed, "messages", place, why));
                     continue;
@@ -87,7 +87,7 @@ impl<'a> Fitting<'a> {
         let own_state = message.provider_data.part(self.dialect, Part::State);
         if state == StateUse::Own && !own_state.is_empty() && !self.abilities.message_state.is_taken() {
             let names: Vec<&str> = own_state.names().collect();
-            let why = format!("state stands on blocks here, not on messages; {} is left out", names.join(", "));
+            let why = format!("state belongs to blocks here, not to messages; {} is left out", names.join(", "));
             self.losses.push(Loss::new(LossCode::NotInDialect, "thinking", place.to_string(), why));
         }
         let mut content = Vec::with_capacity(message.content.len());
@@ -183,7 +183,7 @@ impl<'a> Fitting<'a> {
     fn note_respelled(&mut self) {
         let changes = self.ids.changes();
         if changes > 0 {
-            let why = format!("{changes} ids are not of the form that is taken here; others are sent");
+            let why = format!("{changes} ids do not have the form that this API accepts; others are sent");
             self.losses.push(Loss::info(LossCode::Renamed, "tool_call", "messages", why));
         }
         // Names of offered tools are reported with the tools.
@@ -191,7 +191,7 @@ impl<'a> Fitting<'a> {
         let told = offered.iter().filter(|name| self.names.changes(name)).count();
         let only_called = self.names.changes_in_all().saturating_sub(told);
         if only_called > 0 {
-            let why = format!("{only_called} names of tools that are not offered are not taken here; others are sent");
+            let why = format!("{only_called} names of tools that are not offered are refused here; others are sent");
             self.losses.push(Loss::info(LossCode::Renamed, "name", "messages", why));
         }
     }
@@ -221,17 +221,15 @@ impl<'a> Fitting<'a> {
                     ReplayReasoning::ToolLoop => in_loop,
                 };
                 let taken = wanted && self.quirks.chat.reasoning_field != ReasoningField::Nothing;
-                (!taken).then_some((
-                    LossCode::RefusedByProvider,
-                    "this provider does not accept thinking back; it is left out",
-                ))
+                (!taken)
+                    .then_some((LossCode::RefusedByProvider, "this provider does not accept thinking back; left out"))
             }
             // Thinking that the target itself sent unsealed may go back unsealed.
             ThinkingBack::Sealed => {
                 let goes = issuer == Issuer::Target || !data.part(self.dialect, Part::State).is_empty();
                 (!goes).then_some((
                     LossCode::NotInDialect,
-                    "thinking can only go back with its original seal, and this has none; it is left out",
+                    "thinking can only go back with its original seal, and this has none; left out",
                 ))
             }
         };
@@ -282,14 +280,14 @@ impl<'a> Fitting<'a> {
         let (code, why) = match (self.abilities.system_messages, self.rules.system_messages) {
             (SystemMessages::Nowhere, _) => (
                 LossCode::NotInDialect,
-                "system messages cannot stand in a conversation here; it is sent as the user's",
+                "system messages are not allowed inside a conversation here; it is sent as the user's",
             ),
             (_, false) => (
                 LossCode::RefusedByModel,
-                "this model takes no system messages in a conversation; it is sent as the user's",
+                "this model accepts no system messages in a conversation; it is sent as the user's",
             ),
             (_, true) if here => return,
-            (_, true) => (LossCode::NotInDialect, "a system message cannot stand there; it is sent as the user's"),
+            (_, true) => (LossCode::NotInDialect, "a system message is not allowed there; it is sent as the user's"),
         };
         self.losses.push(Loss::new(code, "system", Place::Message(fitted.index).to_string(), why));
         fitted.role = Role::User;
@@ -307,7 +305,7 @@ impl<'a> Fitting<'a> {
         if self.rules.system_prompt || done.system.is_empty() {
             return;
         }
-        let why = "this model accepts no system prompt; it is put before the user's first words";
+        let why = "this model accepts no system prompt; it is put at the beginning of the user's first message";
         self.losses.push(Loss::new(LossCode::RefusedByModel, "system", "system", why));
         let system = std::mem::take(&mut done.system);
         match done.messages.first_mut().filter(|first| first.role == Role::User) {
@@ -327,7 +325,7 @@ impl<'a> Fitting<'a> {
         }
         let begin = vec![ours(BEGIN.to_owned(), Place::Message(0))];
         done.messages.insert(0, message_of_ours(Role::User, 0, begin));
-        let why = "the user must begin here; a placeholder is sent before it";
+        let why = "the user must send the first message here; a placeholder is sent before it";
         self.losses.push(Loss::info(LossCode::Changed, "messages", "messages[0]", why));
     }
 
@@ -344,7 +342,7 @@ impl<'a> Fitting<'a> {
         let clash = has_schema && !self.abilities.schema_format.beside_prefill.is_taken();
         if clash || !self.rules.prefill {
             let (code, why) = match self.rules.prefill {
-                true => (LossCode::Conflict, "an answer that is held to a schema cannot be begun by the caller"),
+                true => (LossCode::Conflict, "an answer that must follow a schema cannot be begun by the caller"),
                 false => (LossCode::RefusedByModel, "this model refuses conversations that end with the assistant"),
             };
             let why = format!("{why}; the model is asked to continue");
@@ -361,7 +359,7 @@ impl<'a> Fitting<'a> {
         {
             let trimmed = text.text.trim_end().to_owned();
             block.block = Cow::Owned(Block::Text(Text { text: trimmed, ..text.clone() }));
-            let why = "the blanks at its end are refused here, and are left out";
+            let why = "spaces at its end are refused here; left out";
             self.losses.push(Loss::info(LossCode::Changed, "prefill", Place::Message(at).to_string(), why));
         }
         !begins_with_thinking

@@ -329,7 +329,7 @@ impl<'a> Fitting<'a> {
         let extra = self.request.provider_data.part(self.dialect, Part::Extra);
         for name in self.abilities.stored.iter().filter(|_| self.quirks.responses.no_store) {
             if extra.get(name).is_some_and(|value| !value.is_null() && value.as_bool() != Some(false)) {
-                let why = "this provider stores nothing; it is left out";
+                let why = "this provider stores nothing; left out";
                 self.losses.push(Loss::new(LossCode::RefusedByProvider, *name, *name, why));
             }
         }

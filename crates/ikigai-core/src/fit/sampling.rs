@@ -25,14 +25,12 @@ struct Refusal {
     why: &'static str,
 }
 
-const NOT_HERE: Refusal =
-    Refusal { code: LossCode::NotInDialect, why: "this API has no such parameter; it is left out" };
-const NOT_TAKEN: Refusal =
-    Refusal { code: LossCode::RefusedByModel, why: "this model does not accept it; it is left out" };
+const NOT_HERE: Refusal = Refusal { code: LossCode::NotInDialect, why: "this API has no such parameter; left out" };
+const NOT_TAKEN: Refusal = Refusal { code: LossCode::RefusedByModel, why: "this model does not accept it; left out" };
 const NOT_WHILE_THINKING: Refusal =
-    Refusal { code: LossCode::Conflict, why: "this model does not accept it while it thinks; it is left out" };
+    Refusal { code: LossCode::Conflict, why: "this model does not accept it while it thinks; left out" };
 const NOT_BOTH: Refusal =
-    Refusal { code: LossCode::Conflict, why: "this model accepts temperature or top_p, not both; it is left out" };
+    Refusal { code: LossCode::Conflict, why: "this model accepts temperature or top_p, not both; left out" };
 
 impl<'a> Fitting<'a> {
     /// Returns the sampling parameters that the model accepts. `thinks`: whether it will think.
@@ -119,12 +117,10 @@ impl<'a> Fitting<'a> {
         let refusal = match self.abilities.seed {
             Seeds::None => Some((NOT_HERE.code, NOT_HERE.why)),
             Seeds::Bits32 if i32::try_from(seed).is_err() => {
-                Some((LossCode::OutOfRange, "seeds have 32 bits here; it is left out"))
+                Some((LossCode::OutOfRange, "seeds have 32 bits here; left out"))
             }
             Seeds::Bits32 | Seeds::Bits64 => match self.quirks.chat.seed {
-                SeedField::Nothing => {
-                    Some((LossCode::RefusedByProvider, "this provider takes no seed; it is left out"))
-                }
+                SeedField::Nothing => Some((LossCode::RefusedByProvider, "this provider accepts no seed; left out")),
                 SeedField::Seed | SeedField::RandomSeed => None,
             },
         };
@@ -141,8 +137,8 @@ impl<'a> Fitting<'a> {
             return Cow::Borrowed(stop);
         }
         let refusal = match (rule.most, self.rules.stop) {
-            (0, _) => Some((LossCode::NotInDialect, "this API has no stop texts; they are left out")),
-            (_, false) => Some((LossCode::RefusedByModel, "this model takes no stop texts; they are left out")),
+            (0, _) => Some((LossCode::NotInDialect, "this API has no stop sequences; left out")),
+            (_, false) => Some((LossCode::RefusedByModel, "this model accepts no stop sequences; left out")),
             (_, true) => None,
         };
         if let Some((code, why)) = refusal {
@@ -153,11 +149,11 @@ impl<'a> Fitting<'a> {
         let mut taken = Cow::Borrowed(stop);
         if !rule.blank.is_taken() && stop.iter().any(is_blank) {
             taken = Cow::Owned(stop.iter().filter(|text| !is_blank(text)).cloned().collect());
-            let why = "stop blank texts are refused here; they are left out";
+            let why = "blank stop sequences are refused here; left out";
             self.losses.push(Loss::new(LossCode::NotInDialect, "stop", "stop", why));
         }
         if taken.len() > rule.most {
-            let why = format!("only {} stop texts are taken here; the first ones are sent", rule.most);
+            let why = format!("only {} stop sequences are accepted here; the first ones are sent", rule.most);
             self.losses.push(Loss::new(LossCode::OutOfRange, "stop", "stop", why));
             taken.to_mut().truncate(rule.most);
         }

@@ -28,7 +28,7 @@ impl Fitting<'_> {
         obstacles: Obstacles,
     ) -> Result<FittedThinking, Error> {
         if let Some(asked) = self.request.max_output_tokens.filter(|tokens| *tokens == 0 || *tokens < -1) {
-            let why = format!("{asked} is not a limit; the provider's default holds");
+            let why = format!("{asked} is not a limit; the provider's default applies");
             self.losses.push(Loss::new(LossCode::OutOfRange, "max_output_tokens", "max_output_tokens", why));
         }
         let mut plan = ThinkingPlan::new(self.request, self.dialect, self.target);
@@ -81,7 +81,7 @@ impl Fitting<'_> {
         }
         let (code, why) = match self.rules.forced_tools {
             ForcedTools::Taken => {
-                (LossCode::NotInDialect, "a tool cannot be forced beside a thinking budget here; auto is sent")
+                (LossCode::NotInDialect, "a tool cannot be forced together with a thinking budget here; auto is sent")
             }
             ForcedTools::NotWhileThinking | ForcedTools::Refused => {
                 (LossCode::RefusedByModel, "this model cannot be forced to use a tool; auto is sent")
@@ -109,7 +109,7 @@ impl Fitting<'_> {
             return Ok(None);
         }
         if self.rules.thinking.off == ThinkingOff::Word {
-            return Ok(Some("this model takes no tools in Chat Completions while it thinks"));
+            return Ok(Some("this model accepts no tools in Chat Completions while it thinks"));
         }
         let model = &self.request.model;
         let why = format!(
@@ -124,7 +124,7 @@ impl Fitting<'_> {
         if plan.budget().is_none() || self.rules.thinking.off == ThinkingOff::Impossible {
             None
         } else if obstacles.unsigned_tool_turn && !self.abilities.thinking.budget_in_unsigned_turn.is_taken() {
-            Some("the tool turn that is going on did not begin with this model's thinking, which it then demands")
+            Some("the current tool turn did not begin with this model's thinking, which the model then requires")
         } else if obstacles.prefill && !self.abilities.prefill.beside_budget.is_taken() {
             Some("this model refuses thinking when the conversation ends with the assistant")
         } else {

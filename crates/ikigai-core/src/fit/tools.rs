@@ -52,7 +52,7 @@ impl<'a> Fitting<'a> {
     }
 
     fn foreign_tool(&mut self, index: usize, other: &Other) {
-        let why = format!("a tool that only {} has; it is left out", other.dialect);
+        let why = format!("a tool that only {} has; left out", other.dialect);
         self.losses.push(Loss::new(LossCode::ForeignContent, "tools", Place::Tool(index).to_string(), why));
     }
 
@@ -61,7 +61,7 @@ impl<'a> Fitting<'a> {
         if self.names.changes(&function.name) {
             let sent = self.names.get(&function.name);
             let why =
-                format!("this API does not take such names; it is sent as `{sent}`, and calls come back as asked");
+                format!("this API does not accept such names; it is sent as `{sent}`, and calls come back as asked");
             self.losses.push(Loss::info(LossCode::Renamed, "name", format!("tools[{index}].name"), why));
         }
         let parsed = Parsed::new(&function.parameters, self.limits)?;
@@ -87,7 +87,7 @@ impl<'a> Fitting<'a> {
         };
         if self.quirks.chat.no_closed_schemas {
             if Parsed::opened(&function.parameters, self.limits).is_some() {
-                let why = "this provider does not take `additionalProperties: false`; it is left out";
+                let why = "this provider does not accept `additionalProperties: false`; left out";
                 self.losses.push(Loss::info(LossCode::RefusedByProvider, "parameters", place(), why));
             }
             if let Some(opened) = Parsed::opened(&parameters, self.limits) {
@@ -108,12 +108,12 @@ impl<'a> Fitting<'a> {
         let as_it_is = (parsed.schema(), self.unsaid());
         let flag = match self.abilities.strict_tools {
             _ if !function.strict => return as_it_is,
-            StrictTools::Missing => Err((LossCode::NotInDialect, "arguments cannot be held to a schema here")),
+            StrictTools::Missing => Err((LossCode::NotInDialect, "arguments cannot be forced to follow a schema here")),
             StrictTools::Flag { .. } if !self.rules.strict_tools => {
-                Err((LossCode::RefusedByModel, "this model does not know strict tools"))
+                Err((LossCode::RefusedByModel, "this model does not support strict tools"))
             }
             StrictTools::Flag { .. } if self.quirks.chat.no_strict_tools => {
-                Err((LossCode::RefusedByProvider, "this provider does not take strict tools"))
+                Err((LossCode::RefusedByProvider, "this provider does not support strict tools"))
             }
             StrictTools::Flag { subset, .. } => Ok(subset),
         };
@@ -122,7 +122,7 @@ impl<'a> Fitting<'a> {
             Ok(subset) => subset,
             Err((code, why)) => {
                 // Nothing is wrong with the tool; strict is merely the default for tools.
-                self.losses.push(Loss::info(code, "strict", place, format!("{why}; it is left out")));
+                self.losses.push(Loss::info(code, "strict", place, format!("{why}; left out")));
                 return as_it_is;
             }
         };
@@ -159,9 +159,9 @@ impl<'a> Fitting<'a> {
         };
         if !tools.iter().any(counts) {
             let why = if tools.is_empty() {
-                "there are no tools to choose from; it is left out"
+                "there are no tools to choose from; left out"
             } else {
-                "the choice is about functions alone, and there are none; it is left out"
+                "the choice is only about functions, and there are none; left out"
             };
             self.lose_choice(&choice, LossCode::Conflict, why);
             return None;
@@ -169,13 +169,13 @@ impl<'a> Fitting<'a> {
         if let ToolChoice::Specific(name) = &choice {
             let sent = self.names.get(name).into_owned();
             if !tools.iter().any(|tool| has_name(tool, name)) {
-                self.lose_choice(&choice, LossCode::Conflict, "there is no tool of this name; it is left out");
+                self.lose_choice(&choice, LossCode::Conflict, "there is no tool of this name; left out");
                 return None;
             }
             choice = ToolChoice::Specific(sent);
         }
         if choice == ToolChoice::None && self.quirks.chat.no_tools_on_none {
-            let why = "this provider calls tools that it is told not to; none is offered";
+            let why = "this provider calls tools even if told not to; none is offered";
             self.losses.push(Loss::info(LossCode::RefusedByProvider, "tools", "tools", why));
             tools.clear();
             return None;
@@ -220,9 +220,9 @@ impl<'a> Fitting<'a> {
         let name = "parallel_tool_calls";
         let parallel = self.request.parallel_tool_calls?;
         let nothing = if tools.is_empty() {
-            Some("it means nothing without tools; it is left out")
+            Some("it means nothing without tools; left out")
         } else if choice == Some(&ToolChoice::None) {
-            Some("no tool is called at all, so that it says nothing more; it is left out")
+            Some("no tool is called at all, so it has no effect; left out")
         } else {
             None
         };
@@ -231,9 +231,9 @@ impl<'a> Fitting<'a> {
             return None;
         }
         let refusal = if !self.abilities.parallel_tool_calls.is_taken() {
-            Some((LossCode::NotInDialect, "that one tool is called at a time cannot be said here"))
+            Some((LossCode::NotInDialect, "one call at a time cannot be requested here"))
         } else if !self.rules.parallel_tool_calls {
-            Some((LossCode::RefusedByModel, "this model does not accept it; it is left out"))
+            Some((LossCode::RefusedByModel, "this model does not accept it; left out"))
         } else {
             None
         };

@@ -42,7 +42,7 @@ pub struct ChatQuirks {
     pub no_specific_tool: bool,
     /// Tools are called even with `tool_choice: none`, so they are left out.
     pub no_tools_on_none: bool,
-    /// `additionalProperties: false` in a tool's schema is refused; it is left out.
+    /// `additionalProperties: false` in a tool's schema is refused; left out.
     pub no_closed_schemas: bool,
     /// How to ask for thinking.
     pub reasoning_request: ReasoningRequest,

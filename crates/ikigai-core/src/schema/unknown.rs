@@ -87,7 +87,7 @@ fn alternatives(schema: &Value) -> impl Iterator<Item = &Value> {
     let schema = target(schema);
     let branches = ["oneOf", "anyOf"].into_iter().filter_map(|word| schema.get(word)?.as_array()).flatten();
     let mut branches: Vec<&Value> = branches.collect();
-    // A branch may itself be a choice: a list of texts or blocks that may be absent.
+    // A branch may itself be a choice: a list of strings or blocks that may be absent.
     if let Some(nested) = branches.iter().position(|branch| is_choice(target(branch))) {
         let inner = branches.remove(nested);
         let inner = target(inner);

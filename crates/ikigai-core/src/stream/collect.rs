@@ -70,7 +70,7 @@ impl Collector {
                     call.provider_data.merge(provider_data);
                     self.close(index);
                 }
-                _ => self.fail(format!("block {index} ends as a tool call, but is no open one")),
+                _ => self.fail(format!("block {index} ends as a tool call, but no call is open there")),
             },
             Event::BlockDone { index, mut provider_data } => match self.opened(index) {
                 Some((Block::ToolCall(_), _)) | None => {

@@ -137,12 +137,12 @@ fn an_event_out_of_place_breaks_the_answer_and_changes_nothing_in_it() {
             called(),
         ),
         (
-            "block 0 ends as a tool call, but is no open one",
+            "block 0 ends as a tool call, but no call is open there",
             [&call_made()[..], &[call_done(0, Map::new())]].concat(),
             called(),
         ),
         (
-            "block 0 ends as a tool call, but is no open one",
+            "block 0 ends as a tool call, but no call is open there",
             vec![start(), text_start(0), text_delta(0, "Hi"), call_done(0, Map::new()), block_done(0)],
             hi(),
         ),

@@ -312,7 +312,7 @@ impl ThinkingPlan {
         };
         if differs {
             self.losses.clear();
-            let why = "this provider has no parameter for thinking; nothing is sent about it";
+            let why = "this provider has no parameter for thinking; nothing is sent";
             self.losses.push(Loss::new(LossCode::RefusedByProvider, "thinking", "thinking", why));
         }
     }

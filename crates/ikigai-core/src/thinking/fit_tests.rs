@@ -159,11 +159,7 @@ fn off_is_said_as_each_api_says_it() {
         ("gpt-5.4", "off of 9000".to_owned(), false),
         ("o3-mini", format!("medium of 9000 (- thinking.level: {cannot}; the effort medium is sent)"), true),
         ("gpt-4o", "nothing of 9000".to_owned(), false),
-        (
-            "magistral-small-latest",
-            format!("nothing of 9000 (- thinking.level: {cannot}; nothing is sent about it)"),
-            true,
-        ),
+        ("magistral-small-latest", format!("nothing of 9000 (- thinking.level: {cannot}; nothing is sent)"), true),
     ] {
         let plan = routed(model, request(Level::None, Some(9000)));
         assert_eq!((told(&plan), plan.cannot_disable), (expected, cannot_disable), "{model}");
@@ -196,7 +192,7 @@ fn a_model_that_takes_budgets_at_home_takes_what_its_host_takes() {
         (
             "zai:glm-4.6",
             Thinking::from(Level::Low),
-            "on of 4096 (i thinking.level: this model only thinks or does not; low is on)",
+            "on of 4096 (i thinking.level: thinking can only be on or off for this model; low is on)",
         ),
     ] {
         assert_eq!(sent(model, thinking, Some(4096)), expected, "{model}");
@@ -213,7 +209,7 @@ fn an_api_without_a_word_for_thinking_says_so() {
         let target = Target { provider: "home", quirks: &quirks, rules: rules_for(model), facts: None };
         ThinkingPlan::new(&request(level, None), Dialect::OpenaiChat, &target)
     };
-    let lost = "nothing (- thinking: this provider has no parameter for thinking; nothing is sent about it)";
+    let lost = "nothing (- thinking: this provider has no parameter for thinking; nothing is sent)";
     assert_eq!(told(&plan("qwen3-8b", Level::High)), lost);
     let off = plan("qwen3-8b", Level::None);
     assert_eq!((told(&off).as_str(), off.thinks), (lost, true), "it thinks unless told not to");

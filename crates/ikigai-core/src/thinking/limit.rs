@@ -65,7 +65,7 @@ impl Limit {
         match self.kind {
             LimitKind::Optional { least } | LimitKind::AboveBudget { least } => limit.map(|limit| {
                 if limit < least {
-                    let why = format!("this API takes limits of at least {least} tokens; that is sent for {limit}");
+                    let why = format!("this API accepts limits of at least {least} tokens; that is sent for {limit}");
                     losses.push(Loss::new(LossCode::OutOfRange, "max_output_tokens", "max_output_tokens", why));
                 }
                 limit.max(least)

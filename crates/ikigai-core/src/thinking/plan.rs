@@ -73,7 +73,7 @@ fn off(rule: &ThinkingRule, losses: &mut Vec<Loss>) -> Setting {
     let least = least(rule);
     let (setting, sent) = match (rule.kind, least) {
         (ThinkingKind::None, _) => return Setting::Unsaid,
-        (ThinkingKind::Always, _) => (Setting::Unsaid, "nothing is sent about it".to_owned()),
+        (ThinkingKind::Always, _) => (Setting::Unsaid, "nothing is sent".to_owned()),
         _ if possible => return Setting::Off,
         (ThinkingKind::Budget, _) => (Setting::Budget(rule.min), format!("its least budget of {} is sent", rule.min)),
         (ThinkingKind::Level, Some(Level::Minimal)) => {
@@ -91,7 +91,7 @@ fn off(rule: &ThinkingRule, losses: &mut Vec<Loss>) -> Setting {
         }
         (ThinkingKind::Toggle, _) => (Setting::On, "it stays on".to_owned()),
         (ThinkingKind::Level | ThinkingKind::Adaptive | ThinkingKind::Effort, None) => {
-            (Setting::Unsaid, "nothing is sent about it".to_owned())
+            (Setting::Unsaid, "nothing is sent".to_owned())
         }
     };
     losses.push(Loss::new(LossCode::RefusedByModel, "thinking", "thinking.level", format!("{CANNOT_DISABLE}; {sent}")));
@@ -106,7 +106,7 @@ fn by_level(rule: &ThinkingRule, level: Level, losses: &mut Vec<Loss>) -> Settin
                 LossCode::RefusedByModel,
                 "thinking",
                 place,
-                "this model does not think, as far as is known; nothing is sent about it",
+                "this model is not known to think; nothing is sent",
             ));
             Setting::Unsaid
         }
@@ -146,7 +146,7 @@ fn by_level(rule: &ThinkingRule, level: Level, losses: &mut Vec<Loss>) -> Settin
                 LossCode::RefusedByModel,
                 "thinking",
                 place,
-                format!("this model only thinks or does not; {level} is on"),
+                format!("thinking can only be on or off for this model; {level} is on"),
             ));
             Setting::On
         }
@@ -155,7 +155,7 @@ fn by_level(rule: &ThinkingRule, level: Level, losses: &mut Vec<Loss>) -> Settin
                 LossCode::RefusedByModel,
                 "thinking",
                 place,
-                "this model always thinks, as much as it chooses; nothing is sent about it",
+                "this model always thinks, as much as it chooses; nothing is sent",
             ));
             Setting::Unsaid
         }
@@ -172,7 +172,7 @@ fn by_budget(rule: &ThinkingRule, tokens: i64, max_output: Option<u32>, losses: 
                 LossCode::RefusedByModel,
                 "thinking",
                 place,
-                format!("this model takes budgets from {} to {greatest}; {taken} is sent", rule.min),
+                format!("this model accepts budgets from {} to {greatest}; {taken} is sent", rule.min),
             ));
         }
         return Setting::Budget(taken);
@@ -186,11 +186,11 @@ fn by_budget(rule: &ThinkingRule, tokens: i64, max_output: Option<u32>, losses: 
             Setting::Level(taken),
             format!("this model accepts levels, not budgets; {taken} is sent for {tokens} tokens"),
         ),
-        (ThinkingKind::Toggle, _) => (Setting::On, "this model only thinks or does not; it is on".to_owned()),
-        (ThinkingKind::None, _) => {
-            (Setting::Unsaid, "this model does not think, as far as is known; nothing is sent about it".to_owned())
+        (ThinkingKind::Toggle, _) => {
+            (Setting::On, "thinking can only be on or off for this model; it is on".to_owned())
         }
-        _ => (Setting::Unsaid, "this model thinks as much as it chooses; nothing is sent about it".to_owned()),
+        (ThinkingKind::None, _) => (Setting::Unsaid, "this model is not known to think; nothing is sent".to_owned()),
+        _ => (Setting::Unsaid, "this model thinks as much as it chooses; nothing is sent".to_owned()),
     };
     losses.push(Loss::new(LossCode::RefusedByModel, "thinking", place, sent));
     setting

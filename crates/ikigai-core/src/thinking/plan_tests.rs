@@ -316,7 +316,7 @@ fn losses_say_what_was_done() {
         (
             "gemini-2.5-flash",
             Thinking::budget(90_000),
-            "thinking at thinking.budget: this model takes budgets from 0 to 24576; 24576 is sent",
+            "thinking at thinking.budget: this model accepts budgets from 0 to 24576; 24576 is sent",
         ),
         (
             "claude-opus-5",

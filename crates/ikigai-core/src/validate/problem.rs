@@ -77,7 +77,7 @@ pub enum Problem {
     #[error("{at}: the text is empty; some providers refuse that, so leave the block out")]
     EmptyText { at: String },
     /// A block in a place where its kind is not allowed.
-    #[error("{at}: blocks of type {kind} cannot stand in {inside}; {way_out}")]
+    #[error("{at}: blocks of type {kind} are not allowed in {inside}; {way_out}")]
     Misplaced { at: String, kind: BlockKind, inside: &'static str, way_out: &'static str },
 
     /// A call without an id.
@@ -166,7 +166,7 @@ pub enum Problem {
     #[error("{at}: {value} is out of range; give a number from {range}")]
     OutOfRange { at: &'static str, value: String, range: &'static str },
     /// An empty stop sequence.
-    #[error("{at}: the stop text is empty and would end every answer; leave it out")]
+    #[error("{at}: the stop sequence is empty and would end every answer; leave it out")]
     EmptyStop { at: String },
 
     /// An invalid media type.

@@ -106,16 +106,16 @@ fn empty_things() {
 
 #[test]
 fn blocks_where_they_have_no_business() {
-    insta::assert_snapshot!(told(&hello().system(Block::image_url("https://x.org/a.png"))), @"system[0]: blocks of type image cannot stand in the system prompt; put it into a user message");
+    insta::assert_snapshot!(told(&hello().system(Block::image_url("https://x.org/a.png"))), @"system[0]: blocks of type image are not allowed in the system prompt; put it into a user message");
     insta::assert_snapshot!(told(&Request::new("m").user([Block::thinking("Hm."), call("a")])), @r"
-    messages[0].content[0]: blocks of type thinking cannot stand in a user message; only the assistant's messages have it
-    messages[0].content[1]: blocks of type tool_call cannot stand in a user message; only the assistant's messages have it
+    messages[0].content[0]: blocks of type thinking are not allowed in a user message; only the assistant's messages have it
+    messages[0].content[1]: blocks of type tool_call are not allowed in a user message; only the assistant's messages have it
     ");
-    insta::assert_snapshot!(told(&hello().assistant(Block::tool_result("a", "x")).user("?")), @"messages[1].content[0]: blocks of type tool_result cannot stand in an assistant message; put it into a tool message");
+    insta::assert_snapshot!(told(&hello().assistant(Block::tool_result("a", "x")).user("?")), @"messages[1].content[0]: blocks of type tool_result are not allowed in an assistant message; put it into a tool message");
     let image_from_tool = Message::new(Role::Tool, [Block::tool_result("a", "x"), Block::image_url("https://x.org/a")]);
-    insta::assert_snapshot!(told(&hello().assistant(call("a")).message(image_from_tool)), @"messages[2].content[1]: blocks of type image cannot stand in a tool message; put it into the content of a tool_result block");
-    insta::assert_snapshot!(told(&hello().assistant(call("a")).tool_result("a", [call("b")])), @"messages[2].content[0].content[0]: blocks of type tool_call cannot stand in a tool result; use text");
-    insta::assert_snapshot!(told(&hello().message(Message::system(Block::audio(Source::bytes(b"RIFF", "audio/wav")))).user("?")), @"messages[1].content[0]: blocks of type audio cannot stand in a system message; put it into a user message");
+    insta::assert_snapshot!(told(&hello().assistant(call("a")).message(image_from_tool)), @"messages[2].content[1]: blocks of type image are not allowed in a tool message; put it into the content of a tool_result block");
+    insta::assert_snapshot!(told(&hello().assistant(call("a")).tool_result("a", [call("b")])), @"messages[2].content[0].content[0]: blocks of type tool_call are not allowed in a tool result; use text");
+    insta::assert_snapshot!(told(&hello().message(Message::system(Block::audio(Source::bytes(b"RIFF", "audio/wav")))).user("?")), @"messages[1].content[0]: blocks of type audio are not allowed in a system message; put it into a user message");
     let own = Block::Other(Other { dialect: Dialect::Anthropic, data: json!({"type": "container_upload"}).into() });
     assert_eq!(told(&hello().system(own.clone()).user(own)), "", "a dialect's own block may be anywhere");
 }
@@ -256,7 +256,7 @@ fn sampling_ranges() {
     frequency_penalty: -2.5 is out of range; give a number from -2 to 2
     presence_penalty: inf is out of range; give a number from -2 to 2
     top_k: -1 is out of range; give a number from 0 up
-    stop[1]: the stop text is empty and would end every answer; leave it out
+    stop[1]: the stop sequence is empty and would end every answer; leave it out
     ");
 }
 

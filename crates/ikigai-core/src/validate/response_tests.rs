@@ -55,7 +55,7 @@ fn a_finish_reason_is_one_of_six() {
 fn blocks_of_an_answer() {
     insta::assert_snapshot!(told(&answer(FinishReason::ToolUse, vec![call("a"), call("a"), Block::tool_result("a", "x")])), @r"
     content[1]: the tool call id `a` was used at content[0] already; every call needs its own
-    content[2]: blocks of type tool_result cannot stand in an answer; put it into a tool message
+    content[2]: blocks of type tool_result are not allowed in an answer; put it into a tool message
     ");
 }
 

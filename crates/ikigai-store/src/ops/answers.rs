@@ -50,7 +50,7 @@ impl Operation for Grow {
             let (_, state) = hold(session, self.id).await?;
             return Err(Error::new(
                 ErrorKind::Settled,
-                format!("answer {} does not grow any more: it is {state}. Finish it with the whole answer", self.id),
+                format!("answer {} no longer grows: it is {state}. Finish it with the whole answer", self.id),
             ));
         }
         let sql = "INSERT INTO pieces (message, place, events) \

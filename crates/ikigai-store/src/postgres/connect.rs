@@ -46,7 +46,7 @@ fn config(url: &str) -> Result<Config> {
         // Not the URL itself: it may contain a password.
         let said = fault::chain(&error);
         let form = "a database is named postgres://user:password@host:port/database";
-        Error::invalid(format!("the address of the PostgreSQL database is not right: {said}; {form}"))
+        Error::invalid(format!("the address of the PostgreSQL database is invalid: {said}; {form}"))
     })?;
     if config.get_hosts().is_empty() {
         config.host("localhost");

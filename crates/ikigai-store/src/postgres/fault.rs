@@ -57,7 +57,7 @@ pub(super) fn pool(error: PoolError) -> Error {
             if made.kind() == ErrorKind::Internal { Error::new(ErrorKind::Unreachable, made.message()) } else { made }
         }
         PoolError::Closed => Error::closed(),
-        PoolError::Timeout(_) => Error::new(ErrorKind::Unreachable, "no connection could be had in 30 seconds"),
+        PoolError::Timeout(_) => Error::new(ErrorKind::Unreachable, "no connection became available in 30 seconds"),
         other @ (PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_)) => {
             Error::new(ErrorKind::Unreachable, chain(&other)).caused_by(other)
         }

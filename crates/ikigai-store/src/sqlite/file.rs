@@ -148,7 +148,7 @@ fn make(path: &Path) -> Result<()> {
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder).map_err(|error| refused("the folder cannot be made", error))?;
+        builder.create(folder).map_err(|error| refused("the folder cannot be created", error))?;
     }
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -157,7 +157,7 @@ fn make(path: &Path) -> Result<()> {
     match options.open(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(refused("the file cannot be made", error)),
+        Err(error) => Err(refused("the file cannot be created", error)),
     }
 }
 

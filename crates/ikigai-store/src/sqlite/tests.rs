@@ -409,7 +409,7 @@ fn a_place_that_cannot_be_used_is_told() {
     std::fs::write(&file, "x").unwrap();
     let error = opening(&file.join("ikigai.db"));
     assert_eq!(error.kind(), ErrorKind::Access);
-    assert!(error.message().starts_with("the folder cannot be made: "), "{error}");
+    assert!(error.message().starts_with("the folder cannot be created: "), "{error}");
 }
 
 #[test]

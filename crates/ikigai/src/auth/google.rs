@@ -51,7 +51,7 @@ fn from_file(file: &str) -> Result<Account, Error> {
     let text = std::fs::read_to_string(file).map_err(|error| failed(&format!("{file}: {error}")))?;
     // Without the parser's excerpt: the file contains a private key.
     let json: Value = serde_json::from_str(&text)
-        .map_err(|error| failed(&format!("{file}:{}:{}: this is no JSON", error.line(), error.column())))?;
+        .map_err(|error| failed(&format!("{file}:{}:{}: this is not JSON", error.line(), error.column())))?;
     let kind = json.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
     let built = match kind.as_str() {
         "service_account" => credentials::service_account::Builder::new(json)

@@ -181,7 +181,7 @@ impl Upstream {
         }
         // A status that does not refuse the request: it may have been accepted all the same.
         if !parts.status.is_client_error() && !parts.status.is_server_error() {
-            let told = format!("the server answered with status {}, which is no answer", parts.status.as_u16());
+            let told = format!("the server answered with status {}, which is not an answer", parts.status.as_u16());
             return Err(Failed::after(ikigai_core::Error::protocol(told)));
         }
         // A body with an unknown encoding is ignored, because the status says enough.

@@ -336,7 +336,7 @@ fn a_search_is_asked_for_in_the_words_of_each_dialect() {
     let (chat, lost) = ask(search(), "gpt-x", Dialect::OpenaiChat, false);
     assert_eq!(
         (&chat["tools"], lost),
-        (&Value::Null, vec!["NotInDialect this API has no such tool; it is left out".to_owned()])
+        (&Value::Null, vec!["NotInDialect this API has no such tool; left out".to_owned()])
     );
 }
 

@@ -129,12 +129,12 @@ impl Writer {
         let place = format!("content[{index}]");
         self.losses.push(match carried {
             Carried::All => {
-                let why = "another provider's tool ran it; it is written as one of this API, as far as that has fields";
+                let why = "another provider's tool ran it; it is rewritten as this API's, as far as it has fields";
                 Loss::info(LossCode::Changed, kind.as_str(), place, why)
             }
             Carried::Part => {
                 let why =
-                    "another provider's tool ran it; it is written as one of this API, without what has no field there";
+                    "another provider's tool ran it; it is rewritten as this API's, without what has no field there";
                 Loss::new(LossCode::Changed, kind.as_str(), place, why)
             }
             Carried::Nothing => {
@@ -199,7 +199,7 @@ impl Writer {
             let why = format!("citations of this API have no {}; left out", unsaid.join(", "));
             losses.push(Loss::new(LossCode::NotInDialect, "citations", place(), why));
         }
-        let why = "written in the way of this API, as far as that has fields";
+        let why = "rewritten for this API, as far as it has fields";
         losses.push(Loss::info(LossCode::Changed, "citations", place(), why));
         // A stream may report the same block more than once.
         losses.retain(|loss| !self.losses.contains(loss));

@@ -163,7 +163,7 @@ fn openai_request(body: &Value) -> Result<EmbedRequest, Error> {
     let base64 = body.get("encoding_format").is_some_and(|format| format == "base64");
     Ok(EmbedRequest {
         model: body.get("model").and_then(Value::as_str).map(str::to_owned),
-        texts: some_texts(texts, "input", "a text or a list of texts")?,
+        texts: some_texts(texts, "input", "a string or a list of strings")?,
         dimensions: dimensions(body.get("dimensions"), "dimensions")?,
         form: if base64 { VectorForm::Base64 } else { VectorForm::Numbers },
         others: others(body, &["model", "input", "dimensions", "encoding_format"]),

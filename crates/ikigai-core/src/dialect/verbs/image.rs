@@ -371,7 +371,7 @@ fn ratio<'a>(request: &ImageRequest, ratios: &[&'a str], losses: &mut Vec<Loss>)
     let offered = ratios.iter().filter_map(|ratio| Some((*ratio, distance(quotient(ratio, ':')?, wanted))));
     let nearest = offered.min_by(|(_, one), (_, other)| one.total_cmp(other));
     let (nearest, _) = nearest.filter(|(_, distance)| *distance <= FARTHEST).ok_or_else(refused)?;
-    let why = format!("this model takes no pixels: the ratio {nearest} is asked for in place of {size}");
+    let why = format!("this model accepts no pixels: the ratio {nearest} is asked for in place of {size}");
     losses.push(Loss::new(LossCode::Changed, "size", "size", why));
     Ok(Some(nearest))
 }

@@ -77,7 +77,7 @@ fn gemini_is_asked_for_content_and_imagen_for_predictions() {
     let wire = asked(Dialect::Gemini, "imagen-4.0-generate-001", &request).unwrap();
     let body = json!({"instances": [{"prompt": "a fox"}], "parameters": {"sampleCount": 4, "aspectRatio": "16:9"}});
     let losses = vec![
-        "size at size: this model takes no pixels: the ratio 16:9 is asked for in place of 1920x1080".to_owned(),
+        "size at size: this model accepts no pixels: the ratio 16:9 is asked for in place of 1920x1080".to_owned(),
         "quality at quality: this model has no such choice".to_owned(),
     ];
     assert_eq!(json_of(&wire), ("/models/imagen-4.0-generate-001:predict", body, losses));

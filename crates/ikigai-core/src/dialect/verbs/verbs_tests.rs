@@ -109,8 +109,8 @@ fn vectors_are_asked_for_and_written_in_each_dialect() {
     let single = EmbedRequest { texts: vec!["a".into()], form: VectorForm::Single, ..wanted };
     assert_eq!(request(Dialect::Gemini, one("a")), Ok(single));
     for (dialect, body, message) in [
-        (Dialect::OpenaiChat, json!({"model": "e", "input": [1, 2]}), "`input` must be a text or a list of texts"),
-        (Dialect::OpenaiChat, json!({"model": "e", "input": []}), "`input` must be a text or a list of texts"),
+        (Dialect::OpenaiChat, json!({"model": "e", "input": [1, 2]}), "`input` must be a string or a list of strings"),
+        (Dialect::OpenaiChat, json!({"model": "e", "input": []}), "`input` must be a string or a list of strings"),
         (Dialect::OpenaiChat, json!({"input": "a", "dimensions": 0}), "`dimensions` must be a whole number above 0"),
         (Dialect::Gemini, json!({"content": {"parts": [{"inlineData": {}}]}}), "`content` must be made of text parts"),
         (Dialect::Anthropic, json!({}), "anthropic has no embeddings"),

@@ -54,7 +54,7 @@ pub(in super::super) fn read(block: Object<'_>, reading: Reading<'_>) -> Result<
     let given = |name: &str| block.fields.get(name).map_or("null", |raw| raw.get());
     let has = |name: &str| given(name).starts_with('"');
     let is_request = matches!(reading, Reading::Request(..));
-    let twice = block.fields.twice(&FIELDS).map(|name| format!("`{name}` stands there twice"));
+    let twice = block.fields.twice(&FIELDS).map(|name| format!("`{name}` appears twice"));
     let needs = match kind.as_deref().filter(|_| twice.is_none()) {
         Some("text") if has("text") => return Ok(block.text()),
         Some("text") => "a `text` block needs a `text` that is a string",

@@ -548,5 +548,5 @@ fn a_field_that_stands_twice_is_refused() {
         &crate::Limits::default(),
     )
     .unwrap_err();
-    assert_eq!(error.message, "messages[0].content[0]: `text` stands there twice");
+    assert_eq!(error.message, "messages[0].content[0]: `text` appears twice");
 }

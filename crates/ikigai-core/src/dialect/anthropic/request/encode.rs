@@ -123,7 +123,7 @@ fn write_metadata<'a>(fitted: &'a Fitted<'_>, losses: &mut Vec<Loss>) -> Option<
         metadata.keys().map(String::as_str).filter(|key| *key != "user_id" || user.is_none()).collect();
     if !others.is_empty() {
         let why = format!(
-            "this API takes a `user_id` of up to {LONGEST_USER} characters and nothing else; left out: {}",
+            "this API accepts a `user_id` of up to {LONGEST_USER} characters and nothing else; left out: {}",
             others.join(", ")
         );
         losses.push(Loss::new(LossCode::NotInDialect, "metadata", "metadata", why));

@@ -100,7 +100,9 @@ fn the_user_begins() {
         assert_eq!(wire.body["messages"][0], json!({"role": "user", "content": "(begin)"}));
         assert_eq!(
             losses(&wire),
-            ["info messages at messages[0]: the user must begin here; a placeholder is sent before it"]
+            [
+                "info messages at messages[0]: the user must send the first message here; a placeholder is sent before it"
+            ]
         );
     }
 }
@@ -137,7 +139,7 @@ fn ids_of_others_are_made_to_fit_in_call_and_result() {
     assert!(is_safe && !first.is_empty() && first != last && last != "call_1");
     assert_eq!(
         losses(&wire),
-        ["info tool_call at messages: 2 ids are not of the form that is taken here; others are sent"]
+        ["info tool_call at messages: 2 ids do not have the form that this api accepts; others are sent"]
     );
 }
 
@@ -228,8 +230,8 @@ fn thinking_that_nobody_signed_stays_behind() {
     assert_eq!(
         losses(&wire),
         [
-            "loss thinking at messages[1].content[0]: thinking can only go back with its original seal, and this has none; it is left out",
-            "loss thinking at messages[1].content[1]: thinking can only go back with its original seal, and this has none; it is left out",
+            "loss thinking at messages[1].content[0]: thinking can only go back with its original seal, and this has none; left out",
+            "loss thinking at messages[1].content[1]: thinking can only go back with its original seal, and this has none; left out",
             "loss thinking at messages[2].content[0]: thinking of another provider is left out",
         ]
     );
@@ -259,7 +261,7 @@ fn a_tool_turn_without_signed_thinking_goes_on_without_a_budget() {
             .thinking(Level::Low)
             .max_output_tokens(99)
     };
-    let why = "loss thinking at thinking: the tool turn that is going on did not begin with this model's thinking, which it then demands; thinking is off for this request";
+    let why = "loss thinking at thinking: the current tool turn did not begin with this model's thinking, which the model then requires; thinking is off for this request";
     let unsigned = wire(&turn(vec![call("a")]));
     assert_eq!((&unsigned.body["thinking"], &unsigned.body["max_tokens"]), (&Value::Null, &json!(99)));
     assert_eq!(losses(&unsigned), [why]);
@@ -286,7 +288,7 @@ fn an_answer_begun_by_the_caller() {
     assert_eq!(
         losses(&older),
         [
-            "info prefill at messages[1]: the blanks at its end are refused here, and are left out",
+            "info prefill at messages[1]: spaces at its end are refused here; left out",
             "loss thinking at thinking: this model refuses thinking when the conversation ends with the assistant; thinking is off for this request",
         ]
     );
@@ -348,8 +350,8 @@ fn instructions_in_mid_conversation() {
     assert_eq!(
         losses(&older),
         [
-            "loss system at messages[3]: this model takes no system messages in a conversation; it is sent as the user's",
-            "loss system at messages[5]: this model takes no system messages in a conversation; it is sent as the user's",
+            "loss system at messages[3]: this model accepts no system messages in a conversation; it is sent as the user's",
+            "loss system at messages[5]: this model accepts no system messages in a conversation; it is sent as the user's",
         ]
     );
 }

@@ -46,7 +46,7 @@ fn strict_is_sent_only_where_it_is_taken() {
     assert!(lost.len() == 1 && lost[0].starts_with("loss strict at tools[0].strict"), "{lost:?}");
     assert_eq!(
         sent("claude-sonnet-4-0", tool(&closed)).1,
-        ["info strict at tools[0].strict: this model does not know strict tools; it is left out"]
+        ["info strict at tools[0].strict: this model does not support strict tools; left out"]
     );
     assert_eq!(sent(SONNET, tool(&open).lenient()).1, Vec::<String>::new());
 }
@@ -103,7 +103,7 @@ fn tool_choices() {
     let alone = wire(&Request::new(SONNET).user("Hi").tool_choice(ToolChoice::Required));
     assert_eq!(
         (alone.body.get("tool_choice"), losses(&alone)),
-        (None, vec!["loss tool_choice at tool_choice: there are no tools to choose from; it is left out".into()])
+        (None, vec!["loss tool_choice at tool_choice: there are no tools to choose from; left out".into()])
     );
 }
 
@@ -135,9 +135,8 @@ fn four_cache_breakpoints_are_kept() {
     assert_eq!(found, [false, true, false, true, false, true, true]);
     assert_eq!(
         losses(&wire_of),
-        ["tools[0]", "system[0]", "messages[0].content[0]"].map(|place| format!(
-            "loss cache at {place}: a request has at most 4 marks for the cache; this one is left out"
-        ))
+        ["tools[0]", "system[0]", "messages[0].content[0]"]
+            .map(|place| format!("loss cache at {place}: a request has at most 4 cache marks; left out"))
     );
     // The automatic mark counts as one of them.
     request.cache = Some(CacheOptions { key: Some("k".into()), automatic: Some(CacheHint { ttl: Some("1h".into()) }) });
@@ -232,7 +231,7 @@ fn structured_output() {
     assert_eq!(
         lost,
         [
-            "loss output_format at output_format: this model cannot be held to a schema; the system prompt asks for json of this schema"
+            "loss output_format at output_format: this model does not support schemas for answers; the system prompt asks for json of this schema"
         ]
     );
     assert_eq!(
@@ -279,17 +278,17 @@ fn what_has_no_place_here_is_a_loss() {
     assert_eq!(
         losses(&wire),
         [
-            "loss other at messages[1].content[1]: a block that only openai-responses has; it is left out",
-            "loss tools at tools[0]: a tool that only openai-responses has; it is left out",
-            "loss frequency_penalty at frequency_penalty: this api has no such parameter; it is left out",
-            "info presence_penalty at presence_penalty: this api has no such parameter; it is left out",
-            "loss stop at stop: stop blank texts are refused here; they are left out",
-            "loss seed at seed: this api has no such parameter; it is left out",
-            "info cache at cache.key: this api has no cache keys: it finds its caches by the content",
+            "loss other at messages[1].content[1]: a block that only openai-responses has; left out",
+            "loss tools at tools[0]: a tool that only openai-responses has; left out",
+            "loss frequency_penalty at frequency_penalty: this api has no such parameter; left out",
+            "info presence_penalty at presence_penalty: this api has no such parameter; left out",
+            "loss stop at stop: blank stop sequences are refused here; left out",
+            "loss seed at seed: this api has no such parameter; left out",
+            "info cache at cache.key: this api has no cache keys: it finds cached prompts by their content",
             "loss provider_data at provider_data: only openai-chat knows logit_bias; left out",
-            "info text at messages[2].content[0]: blank texts are refused; left out",
-            "loss audio at messages[2].content[1]: this api takes no sound; left out",
-            "loss metadata at metadata: this api takes a `user_id` of up to 256 characters and nothing else; left out: team",
+            "info text at messages[2].content[0]: blank text is refused; left out",
+            "loss audio at messages[2].content[1]: this api accepts no audio; left out",
+            "loss metadata at metadata: this api accepts a `user_id` of up to 256 characters and nothing else; left out: team",
         ]
     );
 }
@@ -308,14 +307,14 @@ fn media_in_the_forms_that_are_taken() {
     assert_eq!(
         drawing.1,
         [
-            "loss image at messages[0].content[0]: this api takes jpeg, png, gif and webp pictures, not image/svg+xml; left out"
+            "loss image at messages[0].content[0]: this api accepts jpeg, png, gif and webp pictures, not image/svg+xml; left out"
         ]
     );
     let text = json!({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "a,b"}, "title": "t.csv"});
     assert_eq!(sent(Block::document(base64("text/csv", "YSxi"), "t.csv")), (text.clone(), vec![]));
     assert_eq!(
         sent(Block::file(b"a,b", "t.csv")),
-        (text, vec!["info media_type at messages[0].content[0]: this api takes texts as text/plain".into()])
+        (text, vec!["info media_type at messages[0].content[0]: this api accepts texts as text/plain".into()])
     );
     assert_eq!(
         sent(Block::document(Source::File { id: "file_1".into(), media_type: None }, "r.pdf")).0,
@@ -376,7 +375,7 @@ fn what_another_provider_of_this_dialect_issued_stays_behind() {
     assert_eq!(
         losses(&wire),
         [
-            "loss other at messages[1].content[0]: a block that another provider made; it is left out",
+            "loss other at messages[1].content[0]: a block that another provider made; left out",
             "loss provider_data at messages[1].content[1]: what another provider left here is not sent: citations",
         ]
     );

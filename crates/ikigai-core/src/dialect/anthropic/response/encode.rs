@@ -175,7 +175,7 @@ impl BlockWriter {
         if sent == id {
             return Cow::Borrowed(id);
         }
-        let why = format!("ids of calls have letters, digits, _ and - here; `{id}` is sent as `{sent}`");
+        let why = format!("call ids can contain only letters, digits, _ and - here; `{id}` is sent as `{sent}`");
         self.losses.push(Loss::info(LossCode::Renamed, "tool_call", format!("content[{index}].id"), why));
         Cow::Owned(sent)
     }
@@ -213,7 +213,12 @@ impl BlockWriter {
                 return Vec::new();
             }
             Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {
-                self.lose(LossCode::NotInDialect, kind, index, "answers of this API hold no tool results; left out");
+                self.lose(
+                    LossCode::NotInDialect,
+                    kind,
+                    index,
+                    "answers of this API cannot contain tool results; left out",
+                );
                 return Vec::new();
             }
         };

@@ -252,7 +252,7 @@ fn answers_of_others_are_dressed_for_this_apis_clients() {
                 LossCode::Renamed,
                 "tool_call",
                 "content[2].id",
-                "ids of calls have letters, digits, _ and - here; `call:1` is sent as `call_1`",
+                "call ids can contain only letters, digits, _ and - here; `call:1` is sent as `call_1`",
             ),
             loss(LossCode::Media, "audio", "content[3]", "answers of this API are text; left out"),
             loss(LossCode::ForeignContent, "other", "content[4]", "only gemini knows executableCode; left out"),

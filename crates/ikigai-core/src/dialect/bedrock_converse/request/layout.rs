@@ -28,7 +28,7 @@ impl<'a> Layout<'a> {
     /// Marks the blocks so far for caching. A mark after a document or a video is refused, so it goes before it.
     pub(super) fn cache(&mut self, mark: &CacheHint, place: &str) -> Option<Loss> {
         if self.end == 0 {
-            let why = "documents are not cached here without a text before them; the mark is left out";
+            let why = "documents are not cached here without text before them; the mark is left out";
             return Some(Loss::new(LossCode::NotInDialect, "cache", place, why));
         }
         if std::mem::replace(&mut self.has_point, true) {
@@ -38,7 +38,7 @@ impl<'a> Layout<'a> {
         let point = Block { cache_point: Some(cache_point(mark)), ..Block::default() };
         self.blocks.insert(self.end, Tagged::Known(point));
         self.end += 1;
-        let why = "a mark cannot stand behind a document here; it stands before it";
+        let why = "a cache mark cannot follow a document here; it is put before it";
         moved.then(|| Loss::info(LossCode::Changed, "cache", place, why))
     }
 }

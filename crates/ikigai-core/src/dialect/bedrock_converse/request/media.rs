@@ -26,9 +26,9 @@ pub(super) fn image(source: &Source) -> Result<Media<'_>, String> {
                 (Cow::Owned(if end == "jpg" { "jpeg".to_owned() } else { end }), place)
             }
         },
-        Source::File { .. } => return Err("this API takes pictures as bytes, not as files of a provider".to_owned()),
+        Source::File { .. } => return Err("this API accepts pictures as bytes, not as files of a provider".to_owned()),
         Source::Text { media_type, .. } => {
-            return Err(format!("this API takes no text of type {media_type} as a picture"));
+            return Err(format!("this API accepts no text of type {media_type} as a picture"));
         }
     };
     Ok(Media { name: None, format: Some(Text(format)), source: Some(source), rest: Vec::new() })
@@ -48,7 +48,7 @@ pub(super) fn document(source: &Source) -> Result<Media<'_>, String> {
                 (Cow::Owned(end), place)
             }
         },
-        Source::File { .. } => return Err("this API takes documents as bytes, not as files of a provider".to_owned()),
+        Source::File { .. } => return Err("this API accepts documents as bytes, not as files of a provider".to_owned()),
     };
     Ok(Media { name: None, format: Some(Text(format)), source: Some(source), rest: Vec::new() })
 }
@@ -59,7 +59,7 @@ fn image_format(media_type: &str) -> Result<Cow<'static, str>, String> {
         "image/png" => "png",
         "image/gif" => "gif",
         "image/webp" => "webp",
-        other => return Err(format!("this API takes JPEG, PNG, GIF and WebP pictures, not {other}")),
+        other => return Err(format!("this API accepts JPEG, PNG, GIF and WebP pictures, not {other}")),
     }))
 }
 
@@ -75,7 +75,7 @@ fn document_format(media_type: &str) -> Result<&'static str, String> {
         "text/html" => "html",
         "text/markdown" => "md",
         "text/plain" => "txt",
-        other => return Err(format!("this API takes no documents of type {other}")),
+        other => return Err(format!("this API accepts no documents of type {other}")),
     })
 }
 

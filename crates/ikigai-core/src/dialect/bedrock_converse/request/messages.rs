@@ -92,7 +92,7 @@ impl<'a> Writer<'a> {
         if !begins {
             let content = Some(Written(vec![text_block(BEGIN)]));
             messages.insert(0, wire::Message { role: Some("user".into()), content, rest: Vec::new() });
-            let why = "the user must begin here; a placeholder is sent before it";
+            let why = "the user must send the first message here; a placeholder is sent before it";
             self.note(LossCode::Changed, "messages", Place::Message(0), why);
         }
     }
@@ -117,7 +117,7 @@ impl<'a> Writer<'a> {
         }
         if items.iter().any(|item| is_document(&item.content)) && !items.iter().any(|item| is_text(&item.content)) {
             items.insert(0, Item { content: text_block(SEE), mark: None, place });
-            self.note(LossCode::Other, "document", place, "a document needs a text beside it here; one is added");
+            self.note(LossCode::Other, "document", place, "a document needs text beside it here; some is added");
         }
         let rest = match first.state {
             StateUse::Own => extra(&first.message.provider_data).as_rest(),
@@ -174,7 +174,7 @@ impl<'a> Writer<'a> {
                 // A blank one is accepted if it has the cache mark after a document.
                 let holds_point = !text.text.is_empty() && self.mark(block, place).is_some();
                 if !is_inner && !holds_point && text.text.trim().is_empty() {
-                    let why = "blank texts are refused; left out";
+                    let why = "blank text is refused; left out";
                     self.note(LossCode::NotInDialect, "text", place, why);
                     return None;
                 }
@@ -200,7 +200,7 @@ impl<'a> Writer<'a> {
                 wire::Block { document: Some(media), ..empty }
             }
             Block::Audio(_) => {
-                self.refuse("audio", place, "this API takes no sound");
+                self.refuse("audio", place, "this API accepts no audio");
                 return None;
             }
             Block::Thinking(thinking) => {
@@ -234,7 +234,7 @@ impl<'a> Writer<'a> {
     }
 
     fn refuse(&mut self, what: &str, place: Place, why: &str) {
-        self.lose(LossCode::Media, what, place, format!("{why}; it is left out"));
+        self.lose(LossCode::Media, what, place, format!("{why}; left out"));
     }
 
     /// Returns what this dialect left on a block, unless another provider of the same dialect did.
@@ -256,7 +256,7 @@ impl<'a> Writer<'a> {
             return None;
         }
         if !other.data.is_object() || is_in_pieces(&other.data) {
-            let why = "it is not a block that can be sent; it is left out";
+            let why = "it is not a block that can be sent; left out";
             self.lose(LossCode::NotInDialect, "other", place, why);
             return None;
         }
@@ -308,7 +308,7 @@ impl<'a> Writer<'a> {
             written.retain(|block| !is_blank(block));
         }
         if written.len() < before {
-            self.note(LossCode::NotInDialect, "text", place, "blank texts are refused; left out");
+            self.note(LossCode::NotInDialect, "text", place, "blank text is refused; left out");
         }
         written
     }

@@ -105,7 +105,7 @@ fn parameters_have_their_places() {
     let wire = encode(LLAMA, request);
     assert_eq!(wire.path, "/model/us.meta.llama4-maverick-17b-instruct-v1%3A0/converse-stream");
     assert_eq!(read(&wire), common);
-    assert_eq!(told(&wire), ["top_k at top_k: this model does not accept it; it is left out"]);
+    assert_eq!(told(&wire), ["top_k at top_k: this model does not accept it; left out"]);
     assert_eq!(wire.losses[0].code, LossCode::RefusedByModel);
 }
 
@@ -225,7 +225,7 @@ fn calls_need_their_tools() {
     request.parallel_tool_calls = Some(false);
     let wire = encode(NOVA, request.clone());
     assert_eq!(read(&wire)["toolConfig"]["toolChoice"], json!({"any": {}}));
-    assert!(told(&wire).join("").contains("one tool is called at a time"), "{:?}", wire.losses);
+    assert!(told(&wire).join("").contains("one call at a time cannot be requested"), "{:?}", wire.losses);
 
     // A model not known to accept a forced tool keeps the choice.
     request.parallel_tool_calls = None;
@@ -274,7 +274,7 @@ fn pictures_from_the_web_are_a_loss_and_those_from_the_store_are_not() {
     assert_eq!(
         told(&wire),
         ["image at messages[0].content[1]: this API fetches nothing from the web; attach the file itself, or give an \
-          s3:// address; it is left out"]
+          s3:// address; left out"]
     );
     assert_eq!(wire.losses[0].code, LossCode::Media);
     for odd in [base64("image/tiff", "SUkq"), at("s3://b/cat"), Source::File { id: "f".into(), media_type: None }] {

@@ -100,7 +100,7 @@ fn system<'a>(fitted: &'a Fitted<'_>, kept: &Kept<'a>, losses: &mut Vec<Loss>) -
             | Block::ProviderCall(_)
             | Block::ProviderResult(_)
             | Block::Thinking(_) => {
-                let why = "a system prompt is text alone here; it is left out";
+                let why = "a system prompt is text alone here; left out";
                 losses.push(Loss::new(LossCode::NotInDialect, "system", fitted_block.place.to_string(), why));
                 continue;
             }
@@ -126,14 +126,14 @@ fn use_cache(fitted: &Fitted<'_>, body: &mut Body<'_>, rest: &mut Rest<'_>, loss
     // A request that was decoded, but is not sent on unchanged, was written for another model.
     if fitted.request.provider_data.part(DIALECT, DataPart::Shape).get(MODEL).is_some() {
         rest.remove(place);
-        let why = "a cache belongs to the model that it was made for; it is left out";
+        let why = "a cache belongs to the model that it was made for; left out";
         losses.push(Loss::new(LossCode::ForeignState, "cache", "provider_data.gemini.extra.cachedContent", why));
         return;
     }
     let dropped = [("system", body.system.take().is_some()), ("tools", body.tools.take().is_some())];
     body.tool_config = None;
     for (name, _) in dropped.into_iter().filter(|(_, there)| *there) {
-        losses.push(Loss::new(LossCode::Conflict, name, name, "the cached content holds it already; it is left out"));
+        losses.push(Loss::new(LossCode::Conflict, name, name, "the cached content holds it already; left out"));
     }
 }
 
@@ -141,7 +141,7 @@ fn use_cache(fitted: &Fitted<'_>, body: &mut Body<'_>, rest: &mut Rest<'_>, loss
 fn unsaid(request: &Request, losses: &mut Vec<Loss>) {
     if !request.metadata.is_empty() {
         let names: Vec<&str> = request.metadata.keys().map(String::as_str).collect();
-        let why = format!("the API takes no labels; {} is left out", names.join(", "));
+        let why = format!("the API accepts no labels; {} is left out", names.join(", "));
         losses.push(Loss::new(LossCode::NotInDialect, "metadata", "metadata", why));
     }
 }

@@ -305,12 +305,12 @@ impl<'a> Writer<'a, '_> {
     pub(super) fn media(&mut self, block: &'a Block, place: Place) -> Vec<Part<'a>> {
         let spelling = self.fitted.spelling;
         if spelling == Spelling::Ours && matches!(block, Block::Document(document) if document.name.is_some()) {
-            self.lost(LossCode::NotInDialect, "name", place, "the API has no names for documents; it is left out");
+            self.lost(LossCode::NotInDialect, "name", place, "the API has no names for documents; left out");
         }
         match content::media(block, spelling) {
             Ok(part) => vec![part],
             Err(why) => {
-                self.lost(LossCode::Media, block.kind().as_str(), place, &format!("{why}; it is left out"));
+                self.lost(LossCode::Media, block.kind().as_str(), place, &format!("{why}; left out"));
                 Vec::new()
             }
         }

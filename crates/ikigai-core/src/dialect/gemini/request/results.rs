@@ -71,12 +71,7 @@ impl<'a> Writer<'a, '_> {
                 | Block::ProviderCall(_)
                 | Block::ProviderResult(_)
                 | Block::Thinking(_) => {
-                    self.lost(
-                        LossCode::NotInDialect,
-                        "tool_result",
-                        place,
-                        "a result cannot hold this; it is left out",
-                    );
+                    self.lost(LossCode::NotInDialect, "tool_result", place, "a result cannot hold this; left out");
                     continue;
                 }
             };

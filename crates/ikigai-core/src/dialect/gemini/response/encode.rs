@@ -158,7 +158,12 @@ impl Parts<'_> {
             }
             Block::ToolCall(call) => self.call(call, place).into_iter().collect(),
             Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {
-                self.lost(LossCode::NotInDialect, block, place, "an answer of this API holds no results; left out");
+                self.lost(
+                    LossCode::NotInDialect,
+                    block,
+                    place,
+                    "answers of this API cannot contain tool results; left out",
+                );
                 return Vec::new();
             }
             Block::Other(other) if other.dialect == DIALECT => return content::whole(other).into_iter().collect(),

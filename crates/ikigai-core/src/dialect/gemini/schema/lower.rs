@@ -30,7 +30,7 @@ pub(in super::super) fn lower(
     let root: Value = match schema.to() {
         Ok(root) => root,
         Err(fault) => {
-            let why = format!("the schema cannot be rewritten for this model ({fault}); any object is taken");
+            let why = format!("the schema cannot be rewritten for this model ({fault}); any object is accepted");
             losses.push(Loss::new(LossCode::Changed, "schema", place, why));
             return Ok(Raw::of(&any_object()));
         }
@@ -152,7 +152,7 @@ impl<'a> Lowering<'a> {
 
     fn shallow(&mut self, schema: &'a Value) -> Value {
         let Some(schema) = schema.as_object() else {
-            self.lost("schema", "a schema that admits anything became a text");
+            self.lost("schema", "a schema that allows anything became a string");
             return json!({"type": "STRING"});
         };
         if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
@@ -169,7 +169,7 @@ impl<'a> Lowering<'a> {
     fn reference(&mut self, reference: &'a str, schema: &'a Map<String, Value>) -> Value {
         let pointer = reference.strip_prefix('#').filter(|pointer| pointer.len() <= LONGEST_REFERENCE);
         let Some(target) = pointer.and_then(|pointer| self.root.pointer(pointer)) else {
-            self.lost("$ref", "the reference leads outside of the schema; any object is taken");
+            self.lost("$ref", "the reference leads outside of the schema; any object is accepted");
             return any_object();
         };
         if self.open.contains(&reference) {
@@ -216,7 +216,7 @@ impl<'a> Lowering<'a> {
                     return;
                 } else {
                     if !has(&["enum", "const"]) {
-                        self.lost("schema", "a schema that admits anything became a text");
+                        self.lost("schema", "a schema that allows anything became a string");
                     }
                     "STRING"
                 };
@@ -289,7 +289,7 @@ impl<'a> Lowering<'a> {
                     return lowered.set(key, value.clone());
                 }
                 lowered.notes.push(format!("Format: {}.", value.as_str().unwrap_or_default()));
-                self.lost(key, "the API does not know this format; it stands in the description");
+                self.lost(key, "the API does not support this format; it is in the description");
             }
             "additionalProperties" if !value.is_object() => {}
             _ => self.lost(key, "the API's schemas have no such keyword; it was left out"),
@@ -298,7 +298,7 @@ impl<'a> Lowering<'a> {
 
     fn choices(&mut self, key: &str, choices: &'a [Value], lowered: &mut Lowered) {
         if key == "oneOf" {
-            let why = "it became anyOf: exactly one cannot be asked for";
+            let why = "it became anyOf: \"exactly one\" cannot be expressed";
             self.tell(Loss::info(LossCode::Changed, key, self.place.as_str(), why));
         }
         for (index, choice) in choices.iter().enumerate() {
@@ -329,7 +329,7 @@ impl<'a> Lowering<'a> {
             lowered.word =
                 words.iter().find(|(_, fits)| *fits).map(|(word, _)| (*word).to_owned()).or(lowered.word.take());
         }
-        self.lost("enum", "the API takes texts alone; the allowed values stand in the description");
+        self.lost("enum", "the API accepts only strings; the allowed values are in the description");
     }
 }
 

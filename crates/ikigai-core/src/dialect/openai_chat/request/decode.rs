@@ -54,7 +54,7 @@ fn model(named: &mut Words<'_>, path: Option<&str>, notes: &mut Notes) -> Result
         Some(model) => model.into_owned(),
         None => {
             let Some(model) = path.and_then(deployment) else {
-                return Err(at("model", "is missing; name the model that shall answer"));
+                return Err(at("model", "is missing; name the model that should answer"));
             };
             notes.mark(shape::MODEL_IN_PATH);
             model

@@ -182,7 +182,7 @@ fn put_labels(fitted: &Fitted<'_>, rest: &mut Rest<'_>, losses: &mut Vec<Loss>) 
             Value::String(user) if key == "user_id" => put(rest, "user", user),
             Value::String(_) => drop(labels.insert(key.clone(), value.clone())),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                let why = "labels are texts here; it is sent as its JSON text";
+                let why = "labels are strings here; it is sent as JSON text";
                 losses.push(Loss::info(LossCode::Changed, "metadata", format!("metadata.{key}"), why));
                 labels.insert(key.clone(), value.to_string().into());
             }

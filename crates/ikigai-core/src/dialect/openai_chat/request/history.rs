@@ -148,7 +148,8 @@ impl<'f> History<'f> {
         if self.after_tool && self.is_ours() && self.fitted.target.quirks.chat.no_user_after_tool {
             let content = Content::Text("I have the results.".into());
             self.push("assistant", Message { content, ..Message::default() });
-            let why = "this provider refuses a user message after a tool's; a short assistant message stands between";
+            let why =
+                "this provider refuses a user message after a tool's; a short assistant message is put between them";
             self.losses.push(Loss::info(LossCode::Changed, "messages", "messages", why));
         }
         self.push("user", message);
@@ -208,7 +209,7 @@ impl<'f> History<'f> {
             match self.part(block, place, StateUse::Own) {
                 Some(Item::Fits(Part { text: Some(text), .. })) => texts.push(text.0),
                 Some(part) => {
-                    let why = "a tool's message takes text alone; it moved into a user message behind the results";
+                    let why = "a tool message accepts only text; it moved into a user message after the results";
                     self.lose(LossCode::Media, block.kind().as_str(), place, why);
                     self.moved.push(part);
                 }
@@ -256,9 +257,9 @@ impl<'f> History<'f> {
             if !saying.say(&block.block, block.state, &field) {
                 let (code, why) = match block.block.as_ref() {
                     Block::ToolResult(_) => {
-                        (LossCode::NotInDialect, "the assistant gives no results of tools; it is left out")
+                        (LossCode::NotInDialect, "the assistant gives no results of tools; left out")
                     }
-                    _ => (LossCode::Media, "the assistant cannot show it here; it is left out"),
+                    _ => (LossCode::Media, "the assistant cannot show it here; left out"),
                 };
                 self.lose(code, block.block.kind().as_str(), block.place, why);
             }
@@ -279,7 +280,7 @@ impl<'f> History<'f> {
             !(wire.details.is_empty() && wire.reasoning.is_absent() && wire.reasoning_content.is_absent());
         // The `content: null` of an empty message does not count.
         if is_silent && !has_reasoning && wire.extra_content.is_none() && wire.rest.len() < 2 {
-            let why = "this API cannot express anything in this message; it is left out";
+            let why = "this API cannot express anything in this message; left out";
             let place = Place::Message(message.index).to_string();
             return self.losses.push(Loss::info(LossCode::Changed, "messages", place, why));
         }

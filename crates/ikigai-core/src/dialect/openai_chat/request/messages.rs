@@ -24,7 +24,7 @@ pub(super) fn decode(
         let place = || format!("messages[{index}]");
         let Item::Fits(mut message) = item else { return Err(at(place(), "is not a JSON object")) };
         let Some(role) = message.role.take() else {
-            return Err(at(format!("{}.role", place()), "is missing or not a text"));
+            return Err(at(format!("{}.role", place()), "is missing or not a string"));
         };
         let role = role.as_str();
         leading &= matches!(role, "system" | "developer");

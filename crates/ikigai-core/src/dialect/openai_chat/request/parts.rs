@@ -21,10 +21,10 @@ impl<'f> History<'f> {
         let kind = block.kind().as_str();
         let why = match block {
             Block::Document(document) if self.is_ours() => return self.document(document, block, place),
-            Block::Thinking(_) if self.is_ours() => Some("only the assistant thinks; it is left out"),
-            Block::ToolCall(_) => Some("only the assistant calls tools; it is left out"),
+            Block::Thinking(_) if self.is_ours() => Some("only the assistant thinks; left out"),
+            Block::ToolCall(_) => Some("only the assistant calls tools; left out"),
             Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {
-                Some("a result cannot stand inside another; it is left out")
+                Some("a result cannot contain another; left out")
             }
             // Those of other dialects have already been noted.
             Block::Other(other) if other.dialect != DIALECT => return None,
@@ -40,7 +40,7 @@ impl<'f> History<'f> {
             return None;
         }
         let Some(mut part) = content::encode(block, Side::Request, state) else {
-            let why = "this API takes it only as data inside the message; it is left out";
+            let why = "this API accepts it only as data inside the message; left out";
             self.lose(LossCode::Media, kind, place, why);
             return None;
         };
@@ -52,7 +52,7 @@ impl<'f> History<'f> {
     pub(super) fn text_part(&mut self, block: &'f FittedBlock<'f>) -> Option<Item<'f, Part<'f>>> {
         let part = self.part(&block.block, block.place, block.state)?;
         if matches!(&part, Item::Fits(part) if part.text.is_none()) {
-            let why = "a system prompt is text; it is left out";
+            let why = "a system prompt is text; left out";
             self.lose(LossCode::NotInDialect, block.block.kind().as_str(), block.place, why);
             return None;
         }
@@ -70,14 +70,14 @@ impl<'f> History<'f> {
             Source::Base64 { .. } | Source::Url { .. } | Source::File { .. } => None,
         };
         let mut part = if let Some(text) = text {
-            let why = "this API takes no text documents; it stands in the message as text, below its name";
+            let why = "this API accepts no text documents; it is sent as text, below its name";
             self.losses.push(Loss::info(LossCode::Changed, "document", place.to_string(), why));
             let titled = name.map_or_else(|| text.clone(), |name| format!("{name}\n\n{text}"));
             Item::Fits(Part { kind: Some("text".into()), text: Some(titled.into()), ..Part::default() })
         } else if let Some(mut part) = content::encode(block, Side::Request, StateUse::Own) {
             if let Source::Base64 { media_type, .. } = &document.source {
                 if media_type != "application/pdf" && !media_type.is_empty() {
-                    let why = format!("this API takes no documents of type {media_type}; it is left out");
+                    let why = format!("this API accepts no documents of type {media_type}; left out");
                     self.lose(LossCode::Media, "document", place, &why);
                     return None;
                 }
@@ -92,7 +92,7 @@ impl<'f> History<'f> {
             let told = name.map_or_else(|| url.clone(), |name| format!("{name}: {url}"));
             return Some(Item::Fits(Part { kind: Some("text".into()), text: Some(told.into()), ..Part::default() }));
         } else {
-            let why = "this API takes it only as data inside the message; it is left out";
+            let why = "this API accepts it only as data inside the message; left out";
             self.lose(LossCode::Media, "document", place, why);
             return None;
         };
@@ -117,7 +117,7 @@ impl<'f> History<'f> {
         } else if self.is_ours() {
             wire::put(&mut part.rest, "prompt_cache_breakpoint", &serde_json::json!({"mode": "explicit"}));
         } else {
-            let why = "this API caches by itself and has no marks for it; it is left out";
+            let why = "this API caches automatically and has no cache marks; left out";
             self.losses.push(Loss::info(LossCode::NotInDialect, "cache", place.to_string(), why));
         }
     }

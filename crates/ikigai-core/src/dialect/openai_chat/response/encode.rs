@@ -150,10 +150,10 @@ pub(in crate::dialect::openai_chat) fn unsaid(block: &Block, index: usize) -> Lo
     let (code, why) = match block {
         Block::Other(other) => return block_loss(other, place),
         Block::Image(_) | Block::Audio(_) | Block::Document(_) => {
-            (LossCode::Media, "an answer has no place for it here; it is left out")
+            (LossCode::Media, "an answer has no place for it here; left out")
         }
         Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {
-            (LossCode::NotInDialect, "an answer has no tool results here; it is left out")
+            (LossCode::NotInDialect, "an answer has no tool results here; left out")
         }
         Block::Text(_) | Block::Thinking(_) | Block::ToolCall(_) => (LossCode::NotInDialect, "it is left out"),
     };

@@ -134,8 +134,8 @@ fn losses_of_a_stream_are_those_of_the_whole_answer() {
         losses.iter().map(ToString::to_string).collect()
     };
     let expected = [
-        "document at content[2]: an answer has no place for it here; it is left out",
-        "other at content[1]: a block that only gemini has (executableCode); it is left out",
+        "document at content[2]: an answer has no place for it here; left out",
+        "other at content[1]: a block that only gemini has (executableCode); left out",
         "provider_data at content[0].provider_data.anthropic: only anthropic knows citations; left out",
         "provider_data at provider_data.gemini: only gemini knows avgLogprobs; left out",
         "provider_data at usage.provider_data.gemini: only gemini knows trafficType; left out",

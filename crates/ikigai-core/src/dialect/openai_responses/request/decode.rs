@@ -61,7 +61,7 @@ pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<
 }
 
 fn conversation(request: &mut Request, body: &mut wire::Request<'_>, shape: &mut Fields) -> Result<(), Error> {
-    refuse_other(body, "input", "a text or a list of items")?;
+    refuse_other(body, "input", "a string or a list of items")?;
     match std::mem::take(&mut body.input) {
         Many::Text(text) => request.messages.push(Message::user(text.into_string())),
         Many::List(items) => {

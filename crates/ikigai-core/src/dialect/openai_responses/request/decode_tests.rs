@@ -456,7 +456,7 @@ fn bodies_that_are_no_requests_are_refused_with_the_place() {
     for (body, message) in [
         (json!([]), "the request body is not a JSON object"),
         (json!({"model": 5, "input": "x"}), "`model` must be a text, but is a number"),
-        (json!({"model": "m", "input": 5}), "`input` must be a text or a list of items, but is a number"),
+        (json!({"model": "m", "input": 5}), "`input` must be a string or a list of items, but is a number"),
         (with_input(json!(["x"])), "`input[0]` must be an object"),
         (with_input(json!([{"content": "x"}])), "`input[0]` has neither a `type` nor a `role`"),
         (
@@ -464,7 +464,7 @@ fn bodies_that_are_no_requests_are_refused_with_the_place() {
             "`input[1]` has the role `tool`: use user, assistant, system or developer, and function_call_output items \
              for results",
         ),
-        (with_input(json!([{"role": "user"}])), "`input[0]` needs `content`: a text or a list of parts"),
+        (with_input(json!([{"role": "user"}])), "`input[0]` needs `content`: a string or a list of parts"),
         (
             with_input(json!([{"type": "function_call", "name": "f", "arguments": "{}"}])),
             "`input[0]` is a function call and needs `call_id` and `name`",
@@ -475,7 +475,7 @@ fn bodies_that_are_no_requests_are_refused_with_the_place() {
         ),
         (
             with_input(json!([{"type": "function_call_output", "call_id": "c", "output": 5}])),
-            "`input[0]` needs `output`: a text or a list of parts",
+            "`input[0]` needs `output`: a string or a list of parts",
         ),
         (json!({"model": "m", "input": "x", "tools": ["f"]}), "`tools[0]` must be an object"),
         (

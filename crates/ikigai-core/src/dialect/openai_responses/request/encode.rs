@@ -186,7 +186,7 @@ impl<'a> Encoder<'a> {
             let text = match value {
                 Value::String(text) => text.clone(),
                 other => {
-                    let why = "labels are texts here; it is sent as its JSON text";
+                    let why = "labels are strings here; it is sent as JSON text";
                     self.losses.push(Loss::info(LossCode::Changed, "metadata", format!("metadata.{name}"), why));
                     other.to_string()
                 }

@@ -199,9 +199,9 @@ impl<'a> Writer<'a> {
         };
         let Some(mut part) = part else {
             let (code, why) = match block {
-                Block::Image(_) => (LossCode::Media, "a text is not a picture; it is left out"),
-                Block::Audio(_) => (LossCode::Media, "this API takes no sound; it is left out"),
-                _ => (LossCode::NotInDialect, "it cannot stand in this place; it is left out"),
+                Block::Image(_) => (LossCode::Media, "a text is not a picture; left out"),
+                Block::Audio(_) => (LossCode::Media, "this API accepts no audio; left out"),
+                _ => (LossCode::NotInDialect, "it is not allowed in this place; left out"),
             };
             self.lose(code, block.kind().as_str(), place, why);
             return None;
@@ -263,7 +263,7 @@ impl<'a> Writer<'a> {
                 Block::ToolResult(result) => self.result(result, place, block.state),
                 Block::Other(other) => self.item_of_model(other, place),
                 Block::Image(_) | Block::Document(_) | Block::Audio(_) => {
-                    let why = "the model's own messages hold text alone here; it is left out";
+                    let why = "the model's own messages hold text alone here; left out";
                     self.lose(LossCode::Media, block.block.kind().as_str(), place, why);
                 }
                 // Those of provider-run tools became items when the request was fitted.
@@ -284,7 +284,7 @@ impl<'a> Writer<'a> {
     fn item_of_model(&mut self, other: &'a Other, place: Place) {
         let is_reference = || kind_of(other.data.raw()).as_deref() == Some("item_reference");
         if self.fitted.spelling == Spelling::Ours && !self.stored && is_reference() {
-            let why = "a reference to an item that the server has not stored is refused; it is left out";
+            let why = "a reference to an item that the server has not stored is refused; left out";
             return self.lose(LossCode::Conflict, "other", place, why);
         }
         self.whole(other, Origin::Model);
@@ -301,7 +301,7 @@ impl<'a> Writer<'a> {
         if goes {
             self.push(items::encode_reasoning(block, keep), Origin::Reasoning(place));
         } else {
-            let why = "reasoning goes back only as the provider encrypted it, and this has none; it is left out";
+            let why = "reasoning goes back only as the provider encrypted it, and this has none; left out";
             self.lose(LossCode::NotInDialect, "thinking", place, why);
         }
     }
@@ -313,7 +313,7 @@ impl<'a> Writer<'a> {
         for line in std::mem::take(&mut self.lines).into_iter().rev() {
             match line.origin {
                 Origin::Reasoning(place) if !led => {
-                    let why = "reasoning without the item that it led to is refused; it is left out";
+                    let why = "reasoning without the item that it led to is refused; left out";
                     self.lose(LossCode::Conflict, "thinking", place, why);
                     continue;
                 }

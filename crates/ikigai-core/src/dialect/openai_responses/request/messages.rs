@@ -88,7 +88,7 @@ impl Input {
             shape.set("string", true);
         }
         let Some(mut content) = content::decode(std::mem::take(&mut item.content)) else {
-            return Err("needs `content`: a text or a list of parts".to_owned());
+            return Err("needs `content`: a string or a list of parts".to_owned());
         };
         item.role = None;
         if let Some(role) = role {
@@ -167,7 +167,7 @@ impl Input {
         };
         let as_text = matches!(item.output, Many::Text(_));
         let Some(content) = content::decode(std::mem::take(&mut item.output)) else {
-            return Err("needs `output`: a text or a list of parts".to_owned());
+            return Err("needs `output`: a string or a list of parts".to_owned());
         };
         item.kind = None;
         let mut result = ToolResult { tool_call_id: call_id.into_string(), content, ..ToolResult::default() };

@@ -260,7 +260,7 @@ pub(crate) fn note_block(block: &Block, index: usize, losses: &mut Vec<Loss>) {
         Block::Image(_) => (LossCode::Media, "a picture in an answer needs its bytes here; left out"),
         Block::Document(_) | Block::Audio(_) => (LossCode::Media, "answers have no place for it here; left out"),
         Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {
-            (LossCode::NotInDialect, "answers hold no results here; left out")
+            (LossCode::NotInDialect, "answers cannot contain tool results here; left out")
         }
         Block::Other(other) if other.dialect == DIALECT => return,
         Block::Other(other) => return losses.push(block_loss(other, place)),

@@ -405,9 +405,9 @@ fn what_this_wire_cannot_hold_is_named() {
         "provider_data at content[1].provider_data.gemini: only gemini knows thought_signature; left out",
         "image at content[2]: a picture in an answer needs its bytes here; left out",
         "audio at content[3]: answers have no place for it here; left out",
-        "tool_result at content[4]: answers hold no results here; left out",
-        "other at content[5]: a block that only gemini has (executableCode); it is left out",
-        "other at content[6]: a block that only anthropic has (server_tool_use); it is left out",
+        "tool_result at content[4]: answers cannot contain tool results here; left out",
+        "other at content[5]: a block that only gemini has (executableCode); left out",
+        "other at content[6]: a block that only anthropic has (server_tool_use); left out",
         "provider_data at provider_data.openai-chat: only openai-chat knows system_fingerprint; left out",
         "provider_data at usage.provider_data.anthropic: only anthropic knows inference_geo; left out",
     ];

@@ -15,7 +15,7 @@ use super::media::{fit_document, fit_image, note_type};
 /// The placeholder for a missing first message of the user's.
 const BEGIN: &str = "(begin)";
 /// Why a text is left out.
-const BLANK: &str = "blank texts are refused; left out";
+const BLANK: &str = "blank text is refused; left out";
 /// The data of a block whose own data is not sent.
 static NOTHING: ProviderData = ProviderData::NONE;
 
@@ -78,7 +78,7 @@ impl<'a> Writer<'a> {
         }
         let content = Some(Content::Text(BEGIN.into()));
         messages.insert(0, wire::Message { role: Some("user".into()), content, rest: Vec::new() });
-        let why = "the user must begin here; a placeholder is sent before it";
+        let why = "the user must send the first message here; a placeholder is sent before it";
         self.note("messages", Place::Message(0), why);
     }
 
@@ -171,7 +171,7 @@ impl<'a> Writer<'a> {
         let is_inner = matches!(place, Place::Inner(..));
         let kind = block.kind().as_str();
         let (code, why) = match block {
-            Block::Audio(_) => (LossCode::Media, "this API takes no sound; left out".to_owned()),
+            Block::Audio(_) => (LossCode::Media, "this API accepts no audio; left out".to_owned()),
             Block::Other(other) if other.dialect == DIALECT && !other.data.is_object() => {
                 (LossCode::NotInDialect, "it is not an object; left out".to_owned())
             }

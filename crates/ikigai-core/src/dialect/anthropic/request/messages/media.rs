@@ -19,10 +19,10 @@ pub(super) fn fit_image(source: &Source) -> Fitting<'_> {
         (Some((media_type, data)), _) => match media_type {
             "image/jpg" => Ok(Some(write_bytes("base64", "image/jpeg", plain_base64(data)))),
             "image/jpeg" | "image/png" | "image/gif" | "image/webp" => Ok(as_bytes(source, media_type, data)),
-            other => Err(format!("this API takes JPEG, PNG, GIF and WebP pictures, not {other}")),
+            other => Err(format!("this API accepts JPEG, PNG, GIF and WebP pictures, not {other}")),
         },
         (None, Source::Text { media_type, .. }) => {
-            Err(format!("this API takes no text of type {media_type} as a picture"))
+            Err(format!("this API accepts no text of type {media_type} as a picture"))
         }
         (None, Source::Base64 { .. } | Source::Url { .. } | Source::File { .. }) => Ok(None),
     }
@@ -37,7 +37,7 @@ pub(super) fn fit_document(source: &Source) -> Fitting<'_> {
             let bytes = STANDARD.decode(plain_base64(data).as_bytes()).ok();
             match bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
                 Some(read) => text(read.into()),
-                None => Err(format!("this API takes documents as PDF or text, not {media_type}")),
+                None => Err(format!("this API accepts documents as PDF or text, not {media_type}")),
             }
         }
         (None, Source::Text { media_type, text: said }) if media_type != "text/plain" => text(said.into()),
@@ -49,7 +49,9 @@ pub(super) fn fit_document(source: &Source) -> Fitting<'_> {
 pub(super) fn note_type(source: &Source) -> Option<&'static str> {
     match source {
         _ if inline(source).is_some() => None,
-        Source::Text { media_type, .. } => (media_type != "text/plain").then_some("this API takes texts as text/plain"),
+        Source::Text { media_type, .. } => {
+            (media_type != "text/plain").then_some("this API accepts texts as text/plain")
+        }
         _ => source.media_type().map(|_| "this API finds out the media type itself"),
     }
 }

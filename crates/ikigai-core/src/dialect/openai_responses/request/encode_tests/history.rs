@@ -98,10 +98,10 @@ fn thinking_of_others_and_thinking_without_state_is_never_made_up_as_reasoning()
         [
             "thinking at messages[1].content[0]: thinking of another provider is left out",
             "thinking at messages[1].content[1]: thinking can only go back with its original seal, and this has \
-             none; it is left out",
+             none; left out",
             "thinking at messages[1].content[4]: thinking state of another provider (gemini) is left out",
             "thinking at messages[1].content[2]: reasoning goes back only as the provider encrypted it, and this has \
-             none; it is left out",
+             none; left out",
         ]
     );
 }
@@ -137,7 +137,7 @@ fn reasoning_that_led_nowhere_is_left_out() {
     assert_eq!(wire.body["input"].as_array().map(Vec::len), Some(2));
     assert_eq!(
         losses(&wire),
-        ["thinking at messages[1].content[0]: reasoning without the item that it led to is refused; it is left out"]
+        ["thinking at messages[1].content[0]: reasoning without the item that it led to is refused; left out"]
     );
 }
 
@@ -212,10 +212,10 @@ fn files_of_every_source_are_parts_and_sounds_are_losses() {
     assert_eq!(
         losses(&wire),
         [
-            "other at messages[0].content[9]: a block that only gemini has; it is left out",
+            "other at messages[0].content[9]: a block that only gemini has; left out",
             "document.name at messages[0].content[3]: a file that is not sent along has no name here",
-            "audio at messages[0].content[7]: this API takes no sound; it is left out",
-            "image at messages[0].content[8]: a text is not a picture; it is left out",
+            "audio at messages[0].content[7]: this API accepts no audio; left out",
+            "image at messages[0].content[8]: a text is not a picture; left out",
         ]
     );
 }

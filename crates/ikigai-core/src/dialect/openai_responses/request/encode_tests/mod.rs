@@ -123,7 +123,7 @@ fn the_caller_decides_about_storing_and_a_provider_without_a_store_hears_nothing
     };
     let wire = send_with(&request, &Rules::default(), &quirks);
     assert_eq!(wire.body.get("store"), None);
-    assert_eq!(losses(&wire), ["store at store: this provider stores nothing; it is left out"]);
+    assert_eq!(losses(&wire), ["store at store: this provider stores nothing; left out"]);
     let wire = send_with(&hello(), &Rules::default(), &quirks);
     assert_eq!((wire.body.get("store"), wire.body.get("include"), wire.losses), (None, None, vec![]));
 }

@@ -41,7 +41,7 @@ fn the_output_limit_is_raised_to_the_least_that_is_taken() {
     assert_eq!(wire.body["max_output_tokens"], 16);
     assert_eq!(
         losses(&wire),
-        ["max_output_tokens at max_output_tokens: this API takes limits of at least 16 tokens; that is sent for 1"]
+        ["max_output_tokens at max_output_tokens: this API accepts limits of at least 16 tokens; that is sent for 1"]
     );
     assert_eq!(send(&hello().max_output_tokens(16)).losses, []);
 }
