@@ -329,7 +329,7 @@ fn media_in_the_forms_that_are_taken() {
     assert_eq!(
         zip.1,
         [
-            "loss document at messages[0].content[0]: this api takes documents as pdf or text, not application/zip; left out"
+            "loss document at messages[0].content[0]: this api accepts documents as pdf or text, not application/zip; left out"
         ]
     );
 }
