@@ -23,8 +23,7 @@ pub(crate) struct Abilities {
     pub(crate) greatest_temperature: f64,
     /// The minimum `top_p` that is accepted during thinking by a model that otherwise accepts no sampling then.
     pub(crate) least_top_p_beside_thinking: f64,
-    /// There is a `top_k`. If there is none, a provider may still support it.
-    pub(crate) top_k: Support,
+    pub(crate) top_k: TopK,
     /// There are penalties.
     pub(crate) penalties: Support,
     /// The accepted seeds.
@@ -184,6 +183,15 @@ pub(crate) enum IdCharacters {
 pub(crate) enum Repeats {
     Taken,
     Refused,
+}
+
+/// Whether there is a `top_k`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TopK {
+    Taken,
+    /// Only some providers support it.
+    Quirk,
+    Missing,
 }
 
 /// The accepted seeds.

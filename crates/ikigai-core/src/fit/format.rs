@@ -142,7 +142,7 @@ impl<'a> Fitting<'a> {
     }
 
     /// Returns the name and the description of a schema.
-    fn labels(&mut self, format: &'a JsonSchemaFormat) -> (Option<Cow<'a, str>>, Option<&'a str>) {
+    pub(super) fn labels(&mut self, format: &'a JsonSchemaFormat) -> (Option<Cow<'a, str>>, Option<&'a str>) {
         if self.abilities.schema_format.labels.is_taken() {
             return (Some(self.schema_name(format)), format.description.as_deref());
         }

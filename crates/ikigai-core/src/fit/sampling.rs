@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::abilities::Seeds;
+use super::abilities::{Seeds, TopK};
 use super::{Fitting, converse};
 use crate::catalog::Sampling;
 use crate::provider::SeedField;
@@ -52,12 +52,12 @@ impl<'a> Fitting<'a> {
             };
             self.number("top_p", top_p, 1.0, refusal)
         });
-        let has_top_k = self.abilities.top_k.is_taken() || self.quirks.chat.top_k;
         let top_k = request.top_k.filter(|_| {
-            let refusal = match has_top_k {
-                true if self.goes_by_converse_fields() && !converse::takes_top_k(&self.rules) => Some(NOT_TAKEN),
-                true => by_model,
-                false => Some(NOT_HERE),
+            let refusal = match self.abilities.top_k {
+                TopK::Missing => Some(NOT_HERE),
+                TopK::Quirk if !self.quirks.chat.top_k => Some(NOT_HERE),
+                _ if self.goes_by_converse_fields() && !converse::takes_top_k(&self.rules) => Some(NOT_TAKEN),
+                TopK::Taken | TopK::Quirk => by_model,
             };
             self.is_sent("top_k", refusal, Usual::No)
         });
@@ -109,6 +109,22 @@ impl<'a> Fitting<'a> {
         };
         self.losses.push(Loss::info(LossCode::Discouraged, name, name, remark));
         true
+    }
+
+    /// Returns the sampling parameters of a request that is sent as received. Only what was added to it since can have
+    /// no field on this wire.
+    pub(super) fn sampling_as_it_came(&mut self) -> Sampled {
+        let (request, abilities) = (self.request, self.abilities);
+        let mut penalty = |name, value: Option<f64>| match value {
+            Some(value) if !abilities.penalties.is_taken() => self.number(name, value, 0.0, Some(NOT_HERE)),
+            value => value,
+        };
+        let frequency_penalty = penalty("frequency_penalty", request.frequency_penalty);
+        let presence_penalty = penalty("presence_penalty", request.presence_penalty);
+        let is_missing = abilities.top_k == TopK::Missing;
+        let top_k = request.top_k.filter(|_| !is_missing || self.is_sent("top_k", Some(NOT_HERE), Usual::No));
+        let (temperature, top_p) = (request.temperature, request.top_p);
+        Sampled { temperature, top_p, top_k, frequency_penalty, presence_penalty }
     }
 
     /// Returns the seed, if there is one and it can be sent.

@@ -395,12 +395,35 @@ fn thinks_alike(sent: &Map<String, Value>, arrived: &Map<String, Value>, model: 
 }
 
 fn every_field_arrives_or_is_a_loss(dialect: Dialect, model: &str) {
+    let named = every_case().map(|mut case| {
+        case.request.model = model.to_owned();
+        case
+    });
+    each_arrives_or_is_a_loss(named, dialect, model);
+}
+
+/// The same for a request that a client sent in this dialect, to which the field is then added.
+fn every_added_field_arrives_or_is_a_loss(dialect: Dialect, model: &str) {
+    let mut plain = asked();
+    plain.model = model.to_owned();
+    let wire = dialect.write_request(&plain, &target(dialect)).unwrap();
+    let read = dialect.read_request(Some(&wire.path), &wire.body).unwrap();
+    let added = parameters().into_iter().filter(|case| case.name != "model").map(|mut case| {
+        let mut request = serde_json::to_value(&read).unwrap();
+        let name = case.place.split('.').next().unwrap();
+        request[name] = serde_json::to_value(&case.request).unwrap()[name].take();
+        case.request = serde_json::from_value(request).unwrap();
+        case
+    });
+    each_arrives_or_is_a_loss(added, dialect, model);
+}
+
+fn each_arrives_or_is_a_loss(cases: impl Iterator<Item = Case>, dialect: Dialect, model: &str) {
     let mut findings = Findings::default();
     let mut target = target(dialect);
     target.rules = rules_for(model);
-    for mut case in every_case() {
+    for case in cases {
         findings.case();
-        case.request.model = model.to_owned();
         let request = &case.request;
         let wire = match dialect.write_request(request, &target) {
             Ok(wire) => wire,
@@ -448,24 +471,28 @@ fn has_leftovers(after: Option<&Value>, dialect: Dialect, before: Option<&Value>
 fn anthropic() {
     every_field_arrives_or_is_a_loss(Dialect::Anthropic, "claude-sonnet-4-5");
     every_field_arrives_or_is_a_loss(Dialect::Anthropic, "claude-opus-5");
+    every_added_field_arrives_or_is_a_loss(Dialect::Anthropic, "a-model-of-my-own");
 }
 
 #[test]
 fn openai_chat() {
     every_field_arrives_or_is_a_loss(Dialect::OpenaiChat, "gpt-4.1");
     every_field_arrives_or_is_a_loss(Dialect::OpenaiChat, "gpt-5.1");
+    every_added_field_arrives_or_is_a_loss(Dialect::OpenaiChat, "a-model-of-my-own");
 }
 
 #[test]
 fn openai_responses() {
     every_field_arrives_or_is_a_loss(Dialect::OpenaiResponses, "gpt-4.1");
     every_field_arrives_or_is_a_loss(Dialect::OpenaiResponses, "gpt-5.1");
+    every_added_field_arrives_or_is_a_loss(Dialect::OpenaiResponses, "a-model-of-my-own");
 }
 
 #[test]
 fn gemini() {
     every_field_arrives_or_is_a_loss(Dialect::Gemini, "gemini-2.5-flash");
     every_field_arrives_or_is_a_loss(Dialect::Gemini, "gemini-3-pro-preview");
+    every_added_field_arrives_or_is_a_loss(Dialect::Gemini, "a-model-of-my-own");
 }
 
 #[test]

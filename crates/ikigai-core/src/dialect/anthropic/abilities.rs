@@ -3,7 +3,7 @@
 use crate::fit::{
     Abilities, AskedBy, AutomaticCache, AutomaticTaken, Beginning, CacheMarks, FirstCharacter, FormatStrict,
     IdCharacters, IdRule, JsonMode, MarkRule, MarkTtl, NameRule, Neutral, OutputLimit, Prefill, Repeats, Restricted,
-    SchemaFormat, Seeds, Stops, StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid,
+    SchemaFormat, Seeds, Stops, StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, TopK, Unsaid,
 };
 
 /// The abilities of this wire format.
@@ -12,7 +12,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     call_ids: IdRule { longest: 256, characters: IdCharacters::Word, repeats: Repeats::Refused },
     greatest_temperature: 1.0,
     least_top_p_beside_thinking: 0.95,
-    top_k: Support::Taken,
+    top_k: TopK::Taken,
     penalties: Support::Missing,
     seed: Seeds::None,
     stop: Stops { most: usize::MAX, blank: Support::Missing },

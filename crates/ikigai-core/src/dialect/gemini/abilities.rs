@@ -3,7 +3,7 @@
 use crate::fit::{
     Abilities, AskedBy, Beginning, CacheMarks, FirstCharacter, FormatStrict, IdCharacters, IdRule, JsonMode, NameRule,
     OutputLimit, Prefill, Repeats, Restricted, SchemaFormat, Seeds, Stops, StrictTools, Subset, Support,
-    SystemMessages, ThinkingBack, ThinkingWire,
+    SystemMessages, ThinkingBack, ThinkingWire, TopK,
 };
 
 /// The abilities of this wire format.
@@ -12,7 +12,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     call_ids: IdRule { longest: usize::MAX, characters: IdCharacters::Any, repeats: Repeats::Taken },
     greatest_temperature: 2.0,
     least_top_p_beside_thinking: 1.0,
-    top_k: Support::Taken,
+    top_k: TopK::Taken,
     penalties: Support::Taken,
     seed: Seeds::Bits32,
     stop: Stops { most: 5, blank: Support::Taken },

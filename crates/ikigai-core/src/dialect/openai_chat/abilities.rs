@@ -4,7 +4,7 @@ use crate::Dialect;
 use crate::fit::{
     Abilities, AskedBy, Beginning, CacheMarks, FirstCharacter, FormatStrict, IdCharacters, IdRule, JsonMode, MarkRule,
     MarkTtl, NameRule, Neutral, OutputLimit, Prefill, Repeats, Restricted, SchemaFormat, Seeds, Shared, Stops,
-    StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid, Within,
+    StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, TopK, Unsaid, Within,
 };
 
 /// How closely a picture is examined, in the terms of Responses.
@@ -22,7 +22,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     call_ids: IdRule { longest: 40, characters: IdCharacters::Visible, repeats: Repeats::Taken },
     greatest_temperature: 2.0,
     least_top_p_beside_thinking: 1.0,
-    top_k: Support::Missing,
+    top_k: TopK::Quirk,
     penalties: Support::Taken,
     seed: Seeds::Bits64,
     stop: Stops { most: 4, blank: Support::Taken },

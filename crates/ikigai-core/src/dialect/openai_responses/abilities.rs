@@ -4,7 +4,7 @@ use crate::Dialect;
 use crate::fit::{
     Abilities, AskedBy, AutomaticCache, AutomaticTaken, Beginning, CacheMarks, FirstCharacter, FormatStrict,
     IdCharacters, IdRule, JsonMode, MarkRule, MarkTtl, NameRule, Neutral, OutputLimit, Prefill, Repeats, Restricted,
-    SchemaFormat, Seeds, Shared, Stops, StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire,
+    SchemaFormat, Seeds, Shared, Stops, StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, TopK,
     Unsaid, Within,
 };
 
@@ -21,7 +21,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     call_ids: IdRule { longest: 64, characters: IdCharacters::Any, repeats: Repeats::Taken },
     greatest_temperature: 2.0,
     least_top_p_beside_thinking: 1.0,
-    top_k: Support::Missing,
+    top_k: TopK::Missing,
     penalties: Support::Missing,
     seed: Seeds::None,
     stop: Stops { most: 0, blank: Support::Taken },

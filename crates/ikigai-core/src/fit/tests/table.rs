@@ -72,7 +72,7 @@ fn every_model_gets_the_parameters_that_it_takes() {
     ] {
         for dialect in Dialect::ALL {
             let can_say = |word: &str| match word.trim_end_matches('!') {
-                "top_k" => dialect.abilities().top_k.is_taken(),
+                "top_k" => dialect.abilities().top_k == super::TopK::Taken,
                 "frequency_penalty" | "presence_penalty" => dialect.abilities().penalties.is_taken(),
                 "stop" => dialect.abilities().stop.most > 0,
                 _ => true,

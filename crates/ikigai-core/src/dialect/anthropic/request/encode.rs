@@ -67,9 +67,6 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequ
         stream: request.stream.filter(|stream| version.is_none() && !(path.is_some() && *stream)),
         rest: rest(extra, version, &betas, fitted.spelling),
     };
-    if as_it_came {
-        note_foreign_parameters(fitted, &mut losses);
-    }
     let (path, headers) = envelope(fitted, path, &betas);
     Ok(WireRequest {
         path,
@@ -129,18 +126,6 @@ fn write_metadata<'a>(fitted: &'a Fitted<'_>, losses: &mut Vec<Loss>) -> Option<
         losses.push(Loss::new(LossCode::NotInDialect, "metadata", "metadata", why));
     }
     user.map(|user| Raw::of(&serde_json::json!({"user_id": user})))
-}
-
-/// Notes parameters of other APIs that were added to a request of this one.
-fn note_foreign_parameters(fitted: &Fitted<'_>, losses: &mut Vec<Loss>) {
-    let given = [
-        ("seed", fitted.seed.is_some()),
-        ("frequency_penalty", fitted.frequency_penalty.is_some_and(|penalty| penalty != 0.0)),
-        ("presence_penalty", fitted.presence_penalty.is_some_and(|penalty| penalty != 0.0)),
-    ];
-    for (name, _) in given.into_iter().filter(|(_, given)| *given) {
-        losses.push(Loss::new(LossCode::NotInDialect, name, name, "this API has no such parameter; left out"));
-    }
 }
 
 /// Returns the features that the caller requests. The clouds have them in the body, so they may be there.

@@ -40,8 +40,8 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, limits: &Limits) -> Result<Wir
     };
     if !as_it_came {
         use_cache(fitted, &mut body, &mut rest, &mut losses);
-        unsaid(request, &mut losses);
     }
+    unsaid(request, &mut losses);
     body.tool_config.take_if(|config| config.calling.is_none() && config.rest.is_empty());
     let form = if as_it_came { shape.str(CONTENTS) } else { Some("empty".into()) };
     body.contents = OneOrMany::in_form(contents, form.as_deref());
