@@ -252,6 +252,7 @@ fn yes() -> bool {
     true
 }
 
-fn no_parameters() -> Json {
+/// Returns the schema of a function without parameters.
+pub(crate) fn no_parameters() -> Json {
     serde_json::json!({"type": "object", "properties": {}}).into()
 }

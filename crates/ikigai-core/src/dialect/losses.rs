@@ -1,5 +1,7 @@
 //! Losses that all dialects have in common.
 
+use serde_json::Value;
+
 use super::openai_error::is_number;
 use crate::{Dialect, Error, Event, Fields, Json, Loss, LossCode, Other, Part, ProviderData, Response};
 
@@ -13,6 +15,16 @@ pub(crate) fn note_foreign(data: &ProviderData, own: Dialect, parts: &[Part], pl
             losses.push(Loss::new(LossCode::ForeignContent, "provider_data", place, why));
         }
     }
+}
+
+/// Returns a label of a request as the string that OpenAI's APIs require.
+pub(super) fn label(name: &str, value: &Value, losses: &mut Vec<Loss>) -> Value {
+    if value.is_string() {
+        return value.clone();
+    }
+    let why = "labels are strings here; it is sent as JSON text";
+    losses.push(Loss::info(LossCode::Changed, "metadata", format!("metadata.{name}"), why));
+    value.to_string().into()
 }
 
 /// The losses for an answer that broke, on a wire that has only an error for it: everything that had arrived.

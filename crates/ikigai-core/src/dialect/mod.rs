@@ -33,6 +33,8 @@ mod weight;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::{Facts, Rules};
+use crate::fit::Fitted;
+use crate::json::wire::write_within;
 use crate::provider::Quirks;
 use crate::wire::ToolNames;
 use crate::{Error, Event, Loss};
@@ -197,6 +199,13 @@ pub struct WireRequest {
     /// The tools' own names, for the calls in the answer: [`ToolNames::restore`].
     #[serde(default, skip_serializing_if = "ToolNames::is_empty")]
     pub names: ToolNames,
+}
+
+impl WireRequest {
+    /// Creates a request with this body and without headers.
+    fn new(path: String, body: &impl Serialize, fitted: &Fitted<'_>, losses: Vec<Loss>) -> Self {
+        WireRequest { path, body: write_within(body, fitted.bytes()), losses, ..WireRequest::default() }
+    }
 }
 
 /// An answer as sent to a client.

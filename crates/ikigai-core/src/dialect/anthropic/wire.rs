@@ -2,13 +2,14 @@
 //!
 //! Fields that a struct does not name are in its `rest`.
 
-use std::fmt;
+use std::borrow::Cow;
 
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserializer, SeqAccess};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
+use crate::json::loose::{Loose, Odd};
 use crate::json::tagged::{Object, Tagged};
 use crate::json::wire::{Raw, Text, read_str};
 use crate::{CacheHint, Json};
@@ -186,53 +187,27 @@ impl Serialize for Content<'_> {
     }
 }
 
+impl<'a> Loose<'a> for Content<'a> {
+    fn string(&mut self, text: Cow<'a, str>) -> Odd<'a> {
+        *self = Content::Text(Text(text));
+        None
+    }
+
+    fn list<A: SeqAccess<'a>>(&mut self, list: A) -> Result<Odd<'a>, A::Error> {
+        *self = Content::Blocks(Vec::deserialize(SeqAccessDeserializer::new(list))?);
+        Ok(None)
+    }
+
+    fn is_absent(&self) -> bool {
+        matches!(self, Content::Odd)
+    }
+}
+
 impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextOrBlocks;
-        impl<'de> Visitor<'de> for TextOrBlocks {
-            type Value = Content<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or a list of blocks")
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Content<'de>, E> {
-                Ok(Content::Text(text.into()))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Content<'de>, E> {
-                Ok(Content::Text(text.to_owned().into()))
-            }
-
-            fn visit_string<E>(self, text: String) -> Result<Content<'de>, E> {
-                Ok(Content::Text(text.into()))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Content<'de>, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Content::Blocks)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Content<'de>, A::Error> {
-                IgnoredAny::deserialize(MapAccessDeserializer::new(map)).map(|_| Content::Odd)
-            }
-
-            fn visit_bool<E>(self, _: bool) -> Result<Content<'de>, E> {
-                Ok(Content::Odd)
-            }
-
-            fn visit_u64<E>(self, _: u64) -> Result<Content<'de>, E> {
-                Ok(Content::Odd)
-            }
-
-            fn visit_i64<E>(self, _: i64) -> Result<Content<'de>, E> {
-                Ok(Content::Odd)
-            }
-
-            fn visit_f64<E>(self, _: f64) -> Result<Content<'de>, E> {
-                Ok(Content::Odd)
-            }
-        }
-        deserializer.deserialize_any(TextOrBlocks)
+        let mut content = Content::Odd;
+        content.fill(deserializer)?;
+        Ok(content)
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::dialect::WireRequest;
 use crate::dialect::verbs::segment;
 use crate::fit::{Fitted, FittedFormat, Spelling};
-use crate::json::wire::{Raw, Rest, Text, write_within};
+use crate::json::wire::{Raw, Rest, Text};
 use crate::{Error, Fields, Json, Limits, Loss, LossCode, Part};
 
 use super::super::wire::{self, Format, OutputConfig, write_cache};
@@ -68,13 +68,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequ
         rest: rest(extra, version, &betas, fitted.spelling),
     };
     let (path, headers) = envelope(fitted, path, &betas);
-    Ok(WireRequest {
-        path,
-        headers,
-        body: write_within(&body, fitted.bytes()),
-        losses,
-        names: crate::wire::ToolNames::default(),
-    })
+    Ok(WireRequest { headers, ..WireRequest::new(path, &body, fitted, losses) })
 }
 
 /// Writes the format of the answer.

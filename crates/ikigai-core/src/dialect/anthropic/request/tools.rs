@@ -1,22 +1,16 @@
 //! Tools and tool choice.
 
-use serde_json::{Value, json};
-
 use crate::dialect::hosted::read_tool as read_own;
 use crate::fit::{Fitted, FittedTool, Place, Spelling};
 use crate::json::tagged::Object;
 use crate::json::wire::{Raw, Text};
+use crate::tool::no_parameters;
 use crate::{Error, Function, Other, Part, ProviderData, Tool, ToolChoice};
 
 use super::super::content::{self, Reader};
 use super::super::wire::{self, Item, Written};
 use super::super::{DIALECT, keep_shape};
 use super::refusal;
-
-/// Returns the schema of a tool without parameters.
-fn no_parameters() -> Value {
-    json!({"type": "object", "properties": {}})
-}
 
 /// Reads a tool: a function, or one of the dialect's own kinds.
 pub(super) fn read_tool(index: usize, tool: Object<'_>) -> Result<Tool, Error> {
@@ -30,7 +24,7 @@ pub(super) fn read_tool(index: usize, tool: Object<'_>) -> Result<Tool, Error> {
     let schema = tool.fields.take_if("input_schema", |_| true).map(Raw::into_json);
     let parameters = schema.unwrap_or_else(|| {
         keep_shape(&mut tool.data, "no_schema", true);
-        no_parameters().into()
+        no_parameters()
     });
     // Without this flag the API does not hold the model to the schema.
     let strict = tool.take_true("strict");

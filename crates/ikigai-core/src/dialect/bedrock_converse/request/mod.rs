@@ -13,7 +13,7 @@ use crate::catalog::ConverseFields;
 use crate::dialect::WireRequest;
 use crate::dialect::verbs::segment;
 use crate::fit::{Fitted, FittedFormat};
-use crate::json::wire::{Raw, Text, write_within};
+use crate::json::wire::{Raw, Text};
 use crate::{CacheHint, Error, Fields, Limits, Loss, LossCode, Part, ProviderData};
 
 use self::messages::Writer;
@@ -51,7 +51,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequ
     let verb = if request.stream == Some(true) { "converse-stream" } else { "converse" };
     // Amazon's ids contain colons, which must be escaped.
     let path = format!("/model/{}/{verb}", segment(&request.model).replace(':', "%3A"));
-    Ok(WireRequest { path, body: write_within(&body, fitted.bytes()), losses, ..WireRequest::default() })
+    Ok(WireRequest::new(path, &body, fitted, losses))
 }
 
 /// Returns the fields that this dialect left on something, to be written back.

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::fit::{Fitted, FittedTool, Place};
 use crate::json::wire::{Raw, Text};
+use crate::tool::no_parameters;
 use crate::{Loss, LossCode, ToolChoice};
 
 use super::super::wire::{Schema, Tool, ToolConfig, ToolSpec};
@@ -29,8 +30,8 @@ pub(super) fn write<'a>(fitted: &'a Fitted<'_>, called: &[&'a str], losses: &mut
         let why = "the tools of the calls in the conversation must be declared here; their names are sent";
         losses.push(Loss::info(LossCode::Changed, "tools", "tools", why));
         tools.extend(called.iter().map(|name| {
-            let nothing = Raw::of(&json!({"type": "object", "properties": {}}));
-            spec(ToolSpec { name: Some((*name).into()), schema: Some(schema(nothing)), ..ToolSpec::default() })
+            let schema = Some(schema(Raw::of(&no_parameters())));
+            spec(ToolSpec { name: Some((*name).into()), schema, ..ToolSpec::default() })
         }));
     }
     let choice = fitted.tool_choice.as_ref().and_then(|choice| match choice {

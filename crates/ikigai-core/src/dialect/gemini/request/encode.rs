@@ -7,8 +7,8 @@ use super::decode::{BODY_MODEL, CONTENTS, MODEL, SYSTEM};
 use super::{config, messages, refuse, tools};
 use crate::dialect::verbs::segment;
 use crate::fit::{Fitted, Spelling};
-use crate::json::wire::{Rest, Text, write_within};
-use crate::wire::{ToolNames, WireRequest};
+use crate::json::wire::{Rest, Text};
+use crate::wire::WireRequest;
 use crate::{Block, BlockKind, Error, Limits, Loss, LossCode, Part as DataPart, Request};
 
 /// The objects inside a request whose unknown fields are kept under their names.
@@ -50,13 +50,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, limits: &Limits) -> Result<Wir
     if as_it_came {
         body.model = shape.str(BODY_MODEL).map(Text);
     }
-    Ok(WireRequest {
-        path,
-        headers: Vec::new(),
-        body: write_within(&body, fitted.bytes()),
-        losses,
-        names: ToolNames::default(),
-    })
+    Ok(WireRequest::new(path, &body, fitted, losses))
 }
 
 /// Returns `/models/{model}:{method}`, for a base URL that ends in the version. Streams are requested as events.

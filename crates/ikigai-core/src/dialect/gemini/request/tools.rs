@@ -13,6 +13,7 @@ use crate::dialect::hosted::{as_it_came, read_tool};
 use crate::fit::{Fitted, FittedTool, Spelling};
 use crate::json::tagged::Object;
 use crate::json::wire::{Raw, Rest, Text, keep, read_str};
+use crate::tool::no_parameters;
 use crate::{Error, Fields, Function, Json, Limits, Loss, Other, Part, ProviderData, Request, Tool, ToolChoice};
 
 /// In the shape: how the tools were grouped, if not as we would.
@@ -150,7 +151,7 @@ fn function(declaration: Declaration<'_>) -> Option<Function> {
             }
             schema
         }
-        (None, None) => serde_json::json!({"type": "object", "properties": {}}).into(),
+        (None, None) => no_parameters(),
     };
     let mut left = Leftovers::default();
     left.spelled(declaration.names);

@@ -9,14 +9,15 @@ use super::history::History;
 use super::shape;
 use super::tools;
 use crate::dialect::WireRequest;
+use crate::dialect::losses::label;
 use crate::dialect::openai_chat::notes::{self, Side};
 use crate::dialect::openai_chat::thinking;
 use crate::dialect::openai_chat::wire::{Asked, put};
-use crate::fit::{Fitted, FittedFormat, Spelling, ToolNames};
+use crate::fit::{Fitted, FittedFormat, Spelling};
 use crate::json::loose::{Words, raw};
-use crate::json::wire::{Raw, Rest, Text, write_within};
+use crate::json::wire::{Raw, Rest, Text};
 use crate::provider::{MaxTokensField, SeedField};
-use crate::{Error, Fields, Json, Limits, Loss, LossCode};
+use crate::{Error, Fields, Json, Limits, Loss};
 
 /// Encodes a request.
 ///
@@ -43,14 +44,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _limits: &Limits) -> Result<Wi
         put(rest, "prompt_cache_key", key);
     }
     put_extra(fitted, rest);
-    let path = "/chat/completions".to_owned();
-    Ok(WireRequest {
-        path,
-        headers: Vec::new(),
-        body: write_within(&body, fitted.bytes()),
-        losses,
-        names: ToolNames::default(),
-    })
+    Ok(WireRequest::new("/chat/completions".to_owned(), &body, fitted, losses))
 }
 
 /// Returns how the request was spelled, if that is to be followed.
@@ -180,12 +174,7 @@ fn put_labels(fitted: &Fitted<'_>, rest: &mut Rest<'_>, losses: &mut Vec<Loss>) 
     for (key, value) in &request.metadata {
         match value {
             Value::String(user) if key == "user_id" => put(rest, "user", user),
-            Value::String(_) => drop(labels.insert(key.clone(), value.clone())),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                let why = "labels are strings here; it is sent as JSON text";
-                losses.push(Loss::info(LossCode::Changed, "metadata", format!("metadata.{key}"), why));
-                labels.insert(key.clone(), value.to_string().into());
-            }
+            _ => drop(labels.insert(key.clone(), label(key, value, losses))),
         }
     }
     if !labels.is_empty() {

@@ -16,6 +16,7 @@ use crate::fit::{Fitted, FittedTool, Place};
 use crate::json::loose::{Item, Loose as _};
 use crate::json::wire::{Raw, Text};
 use crate::provider::RequiredChoice;
+use crate::tool::no_parameters;
 use crate::{CacheHint, Fields, Function, Json, Other, Request, Tool, ToolChoice};
 
 const NO_TYPE: &str = "no_type";
@@ -88,7 +89,7 @@ fn read_function(mut wire: WireFunction<'_>, mut notes: Notes) -> Tool {
         None => {
             // A `null` stays with the other fields.
             notes.mark(NO_PARAMETERS);
-            no_parameters().into()
+            no_parameters()
         }
     };
     // This API is lenient by default.
@@ -106,10 +107,6 @@ fn read_function(mut wire: WireFunction<'_>, mut notes: Notes) -> Tool {
         cache,
         provider_data: notes.into_data(Side::Request),
     })
-}
-
-fn no_parameters() -> Value {
-    json!({"type": "object", "properties": {}})
 }
 
 /// Writes the tools, in the older form if they came in that form.

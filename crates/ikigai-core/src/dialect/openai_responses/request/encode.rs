@@ -7,13 +7,13 @@ use super::messages::LIST;
 use super::tools;
 use crate::dialect::WireRequest;
 use crate::dialect::hosted::INCLUDE;
+use crate::dialect::losses::label;
 use crate::dialect::openai_responses::abilities::VERBOSITY;
 use crate::dialect::openai_responses::wire::{self, Item, Items, Many, put};
 use crate::dialect::openai_responses::{DIALECT, thinking};
 use crate::fit::{Fitted, FittedFormat, Spelling};
 use crate::json::loose::read_raw;
-use crate::json::wire::{Raw, Rest, Text, write_within};
-use crate::wire::ToolNames;
+use crate::json::wire::{Raw, Rest, Text};
 use crate::{Block, Error, Fields, Json, Limits, Loss, LossCode, Part, Role};
 
 /// Encodes a request.
@@ -28,7 +28,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequ
         losses: Vec::new(),
     };
     let (body, losses) = encoder.encode();
-    Ok(WireRequest { path: "/responses".to_owned(), headers: Vec::new(), body, losses, names: ToolNames::default() })
+    Ok(WireRequest::new("/responses".to_owned(), &body, fitted, losses))
 }
 
 struct Encoder<'a> {
@@ -39,7 +39,7 @@ struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    fn encode(mut self) -> (Vec<u8>, Vec<Loss>) {
+    fn encode(mut self) -> (wire::Request<'a>, Vec<Loss>) {
         let fitted = self.fitted;
         let request = fitted.request;
         let mut writer = Writer::new(fitted);
@@ -69,7 +69,7 @@ impl<'a> Encoder<'a> {
         if fitted.spelling == Spelling::Ours {
             self.statelessness(&mut body.rest);
         }
-        (write_within(&body, fitted.bytes()), self.losses)
+        (body, self.losses)
     }
 
     /// Returns the items, or just the text of a conversation that is nothing else.
@@ -181,19 +181,8 @@ impl<'a> Encoder<'a> {
         if self.fitted.spelling == Spelling::AsItCame || labels.values().all(Value::is_string) {
             return Some(Raw::of(labels));
         }
-        let mut texts = Map::new();
-        for (name, value) in labels {
-            let text = match value {
-                Value::String(text) => text.clone(),
-                other => {
-                    let why = "labels are strings here; it is sent as JSON text";
-                    self.losses.push(Loss::info(LossCode::Changed, "metadata", format!("metadata.{name}"), why));
-                    other.to_string()
-                }
-            };
-            texts.insert(name.clone(), text.into());
-        }
-        Some(Raw::of(&texts))
+        let texts = labels.iter().map(|(name, value)| (name.clone(), label(name, value, &mut self.losses)));
+        Some(Raw::of(&texts.collect::<Map<_, _>>()))
     }
 
     /// Writes the options of automatic caching: for how long, and whether parts mark where to cut the prompt.

@@ -11,6 +11,7 @@ use crate::dialect::openai_responses::wire::{self, Entry, find, word};
 use crate::fit::{FittedTool, Spelling, Subset};
 use crate::json::loose::{Loose as _, read_raw};
 use crate::json::wire::{Raw, Text};
+use crate::tool::no_parameters;
 use crate::{Error, Function, Json, Part, ProviderData, Tool, ToolChoice};
 
 /// Reads the tools of a request.
@@ -54,10 +55,7 @@ fn decode_function(mut tool: wire::Tool<'_>) -> Option<Function> {
     tool.kind = None;
     let name = tool.name.take()?.into_string();
     let description = tool.description.take().map(Text::into_string);
-    let parameters = match tool.parameters.take().filter(is_object) {
-        Some(parameters) => parameters.into_json(),
-        None => json!({"type": "object", "properties": {}}).into(),
-    };
+    let parameters = tool.parameters.take().filter(is_object).map_or_else(no_parameters, Raw::into_json);
     let strict = tool.strict.take().unwrap_or_else(|| {
         // By default, the server treats the schema as strict if it can.
         data.set_part(DIALECT, Part::Shape, "strict", "absent");
