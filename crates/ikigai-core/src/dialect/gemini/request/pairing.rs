@@ -25,17 +25,10 @@ pub(super) fn name_calls(messages: &mut [Message]) {
         }
         last_role = Some(message.role);
         for block in &mut message.content {
-            match block {
-                Block::ToolCall(call) => turn.add(call, &mut ids),
-                Block::ToolResult(result) => turn.answer(result, &mut ids),
-                Block::Text(_)
-                | Block::Image(_)
-                | Block::Document(_)
-                | Block::Audio(_)
-                | Block::Thinking(_)
-                | Block::ProviderCall(_)
-                | Block::ProviderResult(_)
-                | Block::Other(_) => {}
+            if let Block::ToolCall(call) = block {
+                turn.add(call, &mut ids);
+            } else if let Block::ToolResult(result) = block {
+                turn.answer(result, &mut ids);
             }
         }
     }
