@@ -4,6 +4,7 @@
 //! errors. It knows no provider names: differences between providers of one dialect are in a [`Quirks`] row,
 //! differences between models in a [`Rules`](crate::catalog::Rules) row, and both come with the [`Target`].
 
+mod allowed;
 mod anthropic;
 #[cfg(feature = "converse")]
 mod bedrock_converse;

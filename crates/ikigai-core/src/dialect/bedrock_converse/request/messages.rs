@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use crate::dialect::allowed::{BEGIN, BLANK, WHY_BEGIN, own_data, refusal};
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, StateUse};
 use crate::json::tagged::{Object, Tagged};
 use crate::json::wire::{Raw, Text};
@@ -18,12 +19,8 @@ use super::extra;
 use super::layout::{Layout, is_document};
 use super::media::{self, Names};
 
-/// The placeholder for a missing first message of the user's.
-const BEGIN: &str = "(begin)";
 /// The text added to a document without one.
 const SEE: &str = "See the attached document.";
-/// The data of a block whose own data is not sent.
-static NOTHING: ProviderData = ProviderData::NONE;
 
 /// The writer of the conversation.
 pub(super) struct Writer<'a> {
@@ -92,8 +89,7 @@ impl<'a> Writer<'a> {
         if !begins {
             let content = Some(Written(vec![text_block(BEGIN)]));
             messages.insert(0, wire::Message { role: Some("user".into()), content, rest: Vec::new() });
-            let why = "the user must send the first message here; a placeholder is sent before it";
-            self.note(LossCode::Changed, "messages", Place::Message(0), why);
+            self.note(LossCode::Changed, "messages", Place::Message(0), WHY_BEGIN);
         }
     }
 
@@ -166,7 +162,11 @@ impl<'a> Writer<'a> {
 
     /// Writes one block. Returns `None`, and notes a loss, if it has no form on this wire.
     fn block(&mut self, block: &'a Block, place: Place, state: StateUse, role: Role) -> Option<Content<'a>> {
-        let data = self.own(block.provider_data().unwrap_or(&NOTHING), place, state);
+        let data = own_data(block, DIALECT, place, state, &mut self.losses);
+        if let Some(loss) = refusal(block, place, role) {
+            self.losses.push(loss);
+            return None;
+        }
         let empty = wire::Block::default();
         Some(Tagged::Known(match block {
             Block::Text(text) => {
@@ -174,19 +174,10 @@ impl<'a> Writer<'a> {
                 // A blank one is accepted if it has the cache mark after a document.
                 let holds_point = !text.text.is_empty() && self.mark(block, place).is_some();
                 if !is_inner && !holds_point && text.text.trim().is_empty() {
-                    let why = "blank text is refused; left out";
-                    self.note(LossCode::NotInDialect, "text", place, why);
+                    self.note(LossCode::NotInDialect, "text", place, BLANK);
                     return None;
                 }
                 write_text(&text.text, data)
-            }
-            Block::Image(_) | Block::Document(_) | Block::Audio(_)
-                if matches!(role, Role::Assistant | Role::System) =>
-            {
-                let kind = block.kind();
-                let why = format!("only users and tools can send {kind} blocks here; left out");
-                self.lose(LossCode::Media, kind.as_str(), place, why);
-                return None;
             }
             Block::Image(image) => {
                 let media = media::image(&image.source).map_err(|why| self.refuse("image", place, &why)).ok()?;
@@ -199,18 +190,7 @@ impl<'a> Writer<'a> {
                 let media = wire::Media { name: Some(name.into()), rest: extra(data).as_rest(), ..media };
                 wire::Block { document: Some(media), ..empty }
             }
-            Block::Audio(_) => {
-                self.refuse("audio", place, "this API accepts no audio");
-                return None;
-            }
-            Block::Thinking(thinking) => {
-                if role != Role::Assistant {
-                    let why = "only the assistant can think here; left out";
-                    self.lose(LossCode::NotInDialect, "thinking", place, why);
-                    return None;
-                }
-                write_thinking(thinking)
-            }
+            Block::Thinking(thinking) => write_thinking(thinking),
             Block::ToolCall(call) => {
                 if self.seen.insert(&call.name) {
                     self.called.push(&call.name);
@@ -229,25 +209,12 @@ impl<'a> Writer<'a> {
             }
             Block::Other(other) => return self.other(other, place),
             // They are already in the losses.
-            Block::ProviderCall(_) | Block::ProviderResult(_) => return None,
+            Block::Audio(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => return None,
         }))
     }
 
     fn refuse(&mut self, what: &str, place: Place, why: &str) {
         self.lose(LossCode::Media, what, place, format!("{why}; left out"));
-    }
-
-    /// Returns what this dialect left on a block, unless another provider of the same dialect did.
-    fn own(&mut self, data: &'a ProviderData, place: Place, state: StateUse) -> &'a ProviderData {
-        if state == StateUse::Own {
-            return data;
-        }
-        let names: Vec<&str> = extra(data).names().collect();
-        if !names.is_empty() {
-            let why = format!("what another provider left here is not sent: {}", names.join(", "));
-            self.lose(LossCode::ForeignContent, "provider_data", place, why);
-        }
-        &NOTHING
     }
 
     /// Writes a block of a dialect's own. Those of other dialects are already in the losses.
@@ -285,30 +252,16 @@ impl<'a> Writer<'a> {
 
     /// Writes a tool's result: text, pictures and documents.
     fn result_content(&mut self, result: &'a ToolResult, place: Place, state: StateUse) -> Vec<Content<'a>> {
-        let mut written = Vec::with_capacity(result.content.len());
-        for (index, block) in result.content.iter().enumerate() {
-            let inner = place.inner(index);
-            match block {
-                // Pictures in a result are a tool's, whichever message they are in.
-                Block::Text(_) | Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::Other(_) => {
-                    written.extend(self.block(block, inner, state, Role::Tool));
-                }
-                Block::ToolCall(_)
-                | Block::ToolResult(_)
-                | Block::ProviderCall(_)
-                | Block::ProviderResult(_)
-                | Block::Thinking(_) => {
-                    let why = "tool results hold text, pictures and documents; left out";
-                    self.lose(LossCode::NotInDialect, block.kind().as_str(), inner, why);
-                }
-            }
-        }
+        let blocks = result.content.iter().enumerate();
+        // Pictures in a result are a tool's, whichever message they are in.
+        let written = blocks.filter_map(|(index, block)| self.block(block, place.inner(index), state, Role::Tool));
+        let mut written: Vec<Content<'a>> = written.collect();
         let before = written.len();
         if before > 1 {
             written.retain(|block| !is_blank(block));
         }
         if written.len() < before {
-            self.note(LossCode::NotInDialect, "text", place, "blank text is refused; left out");
+            self.note(LossCode::NotInDialect, "text", place, BLANK);
         }
         written
     }

@@ -3,6 +3,7 @@
 //! The wire has only user and assistant roles. Tool results come from the user, all in the one message that follows the
 //! calls, where they come first. Nothing may come between calls and their results, not even instructions.
 
+use crate::dialect::allowed::{BEGIN, BLANK, WHY_BEGIN, own_data, refusal};
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
 use crate::json::tagged::Object;
 use crate::json::wire::{Raw, Text};
@@ -11,13 +12,6 @@ use crate::{Block, BlockKind, Loss, LossCode, Part, ProviderData, Role, Source, 
 use super::super::super::wire::{self, Content, Item, Written};
 use super::super::super::{DIALECT, content};
 use super::media::{fit_document, fit_image, note_type};
-
-/// The placeholder for a missing first message of the user's.
-const BEGIN: &str = "(begin)";
-/// Why a text is left out.
-const BLANK: &str = "blank text is refused; left out";
-/// The data of a block whose own data is not sent.
-static NOTHING: ProviderData = ProviderData::NONE;
 
 /// One wire message: a role, and the messages that it is made of, usually one.
 struct Turn<'a> {
@@ -78,8 +72,7 @@ impl<'a> Writer<'a> {
         }
         let content = Some(Content::Text(BEGIN.into()));
         messages.insert(0, wire::Message { role: Some("user".into()), content, rest: Vec::new() });
-        let why = "the user must send the first message here; a placeholder is sent before it";
-        self.note("messages", Place::Message(0), why);
+        self.note("messages", Place::Message(0), WHY_BEGIN);
     }
 
     /// Writes one wire message. Returns `None` if nothing is left of it.
@@ -119,7 +112,7 @@ impl<'a> Writer<'a> {
 
     /// Writes one block. Returns `None`, and notes a loss, if it has no form on this wire.
     fn block(&mut self, block: &'a Block, place: Place, state: StateUse, role: Role) -> Option<Item<'a>> {
-        let data = self.own(block.provider_data().unwrap_or(&NOTHING), place, state);
+        let data = own_data(block, DIALECT, place, state, &mut self.losses);
         if let Some(loss) = self.refusal(block, place, role) {
             self.losses.push(loss);
             return None;
@@ -168,48 +161,18 @@ impl<'a> Writer<'a> {
 
     /// Returns why a block cannot be sent. The losses already contain `other` blocks of other dialects.
     fn refusal(&self, block: &Block, place: Place, role: Role) -> Option<Loss> {
-        let is_inner = matches!(place, Place::Inner(..));
-        let kind = block.kind().as_str();
-        let (code, why) = match block {
-            Block::Audio(_) => (LossCode::Media, "this API accepts no audio; left out".to_owned()),
+        match block {
             Block::Other(other) if other.dialect == DIALECT && !other.data.is_object() => {
-                (LossCode::NotInDialect, "it is not an object; left out".to_owned())
+                let why = "it is not an object; left out";
+                Some(Loss::new(LossCode::NotInDialect, "other", place.to_string(), why))
             }
-            _ if self.as_it_came() => return None,
-            Block::Text(text) if !is_inner && text.text.trim().is_empty() => {
-                return Some(Loss::info(LossCode::NotInDialect, kind, place.to_string(), BLANK));
+            Block::Audio(_) => refusal(block, place, role),
+            _ if self.as_it_came() => None,
+            Block::Text(text) if !matches!(place, Place::Inner(..)) && text.text.trim().is_empty() => {
+                Some(Loss::info(LossCode::NotInDialect, "text", place.to_string(), BLANK))
             }
-            Block::ToolCall(_)
-            | Block::ToolResult(_)
-            | Block::ProviderCall(_)
-            | Block::ProviderResult(_)
-            | Block::Thinking(_)
-                if is_inner =>
-            {
-                (LossCode::NotInDialect, "tool results hold text, pictures and documents; left out".to_owned())
-            }
-            Block::Thinking(_) if role != Role::Assistant => {
-                (LossCode::NotInDialect, "only the assistant can think here; left out".to_owned())
-            }
-            Block::Image(_) | Block::Document(_) if matches!(role, Role::Assistant | Role::System) => {
-                (LossCode::Media, format!("only users and tools can send {kind} blocks here; left out"))
-            }
-            _ => return None,
-        };
-        Some(Loss::new(code, kind, place.to_string(), why))
-    }
-
-    /// Returns what this dialect left on a block, unless another provider of the same dialect did.
-    fn own(&mut self, data: &'a ProviderData, place: Place, state: StateUse) -> &'a ProviderData {
-        if state == StateUse::Own {
-            return data;
+            _ => refusal(block, place, role),
         }
-        let names: Vec<&str> = content::extra(data).names().collect();
-        if !names.is_empty() {
-            let why = format!("what another provider left here is not sent: {}", names.join(", "));
-            self.losses.push(Loss::new(LossCode::ForeignContent, "provider_data", place.to_string(), why));
-        }
-        &NOTHING
     }
 
     /// Writes a source in a form that the API accepts.
