@@ -2,14 +2,14 @@
 //!
 //! A client's settings are kept whole in the shape, and written back while they match the request.
 
-use super::super::leftovers::{Kept, Leftovers};
+use super::super::leftovers::Kept;
 use super::super::wire::{Config, Format, OneOrMany};
 use super::super::{DIALECT, schema, thinking};
-use super::refuse;
-use crate::fit::{Fitted, FittedFormat, Spelling};
+use super::{Reading, Writing, refuse};
+use crate::fit::{FittedFormat, Spelling};
 use crate::json::whole;
 use crate::json::wire::{Leftovers as _, Raw, Text, read_str};
-use crate::{Error, Fields, JsonSchemaFormat, Limits, Loss, OutputFormat, Part, ProviderData, Request};
+use crate::{Error, JsonSchemaFormat, OutputFormat, Part, ProviderData, Request};
 
 const CONFIG: &str = "generationConfig";
 /// In the shape: the settings as the client wrote them.
@@ -19,16 +19,11 @@ const JSON: &str = "application/json";
 const TEXT: &str = "text/plain";
 
 /// Reads the settings.
-pub(super) fn decode(
-    mut config: Config<'_>,
-    request: &mut Request,
-    shape: &mut Fields,
-    left: &mut Leftovers,
-) -> Result<(), Error> {
-    shape.push(WRITTEN, Raw::of(&config).into_json());
-    read(&mut config, request)?;
+pub(super) fn decode(mut config: Config<'_>, reading: &mut Reading) -> Result<(), Error> {
+    reading.shape.push(WRITTEN, Raw::of(&config).into_json());
+    read(&mut config, &mut reading.request)?;
     // Any remaining format is this dialect's own.
-    left.take_inner(CONFIG, config.leftovers());
+    reading.left.take_inner(CONFIG, config.leftovers());
     Ok(())
 }
 
@@ -113,12 +108,8 @@ fn union(format: &str) -> Option<OutputFormat> {
 }
 
 /// Writes the settings. Returns `None` if there are none.
-pub(super) fn encode<'a>(
-    fitted: &'a Fitted<'_>,
-    kept: &Kept<'a>,
-    limits: &Limits,
-    losses: &mut Vec<Loss>,
-) -> Result<Option<Config<'a>>, Error> {
+pub(super) fn encode<'a>(writing: &mut Writing<'a, '_>, kept: &Kept<'a>) -> Result<Option<Config<'a>>, Error> {
+    let fitted = writing.fitted;
     let as_it_came = fitted.spelling == Spelling::AsItCame;
     let written = fitted.request.provider_data.part(DIALECT, Part::Shape).get(WRITTEN).filter(|_| as_it_came);
     let written: Option<Config<'a>> = written.and_then(|written| written.to().ok());
@@ -130,7 +121,7 @@ pub(super) fn encode<'a>(
         return Ok(Some(Config { rest, ..config.clone() }));
     }
     rest.retain(|(_, value)| as_it_came || value.get() != "null");
-    let config = Config { rest, ..ours(fitted, written.as_ref(), limits, losses)? };
+    let config = Config { rest, ..ours(writing, written.as_ref())? };
     Ok((Raw::of(&config).text() != "{}").then_some(config))
 }
 
@@ -155,12 +146,8 @@ fn says(config: &Config<'_>, request: &Request) -> bool {
 
 /// Writes the settings in our own form. Of a client's settings, thinking is kept if possible, and a schema stays in its
 /// field.
-fn ours<'a>(
-    fitted: &'a Fitted<'_>,
-    written: Option<&Config<'a>>,
-    limits: &Limits,
-    losses: &mut Vec<Loss>,
-) -> Result<Config<'a>, Error> {
+fn ours<'a>(writing: &mut Writing<'a, '_>, written: Option<&Config<'a>>) -> Result<Config<'a>, Error> {
+    let Writing { fitted, limits, losses } = writing;
     let said = thinking::encode(fitted, written.and_then(|written| written.thinking.clone()));
     losses.extend(said.losses);
     let integer = |value: Option<i64>| value.map(|value| Raw::of(&value));

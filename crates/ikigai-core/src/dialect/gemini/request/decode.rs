@@ -1,13 +1,12 @@
 //! Converts a client's request to a [`Request`].
 
-use super::super::leftovers::Leftovers;
 use super::super::wire::{Body, OneOrMany, System, ToolConfig};
 use super::super::{DIALECT, state};
-use super::{config, messages, pairing, tools};
+use super::{Reading, config, messages, pairing, tools};
 use crate::json::wire::{Leftovers as _, Text, read_request};
 use crate::server::unescape;
 use crate::wire::Incoming;
-use crate::{Block, Error, Fields, Json, Limits, Part, Request};
+use crate::{Block, Error, Json, Limits, Part, Request};
 
 /// In the shape: the requested model. While the request still names it, the request is written as it was.
 pub(super) const MODEL: &str = "model";
@@ -22,31 +21,31 @@ pub(super) const SYSTEM: &str = "system";
 /// Decodes a request.
 pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<Request, Error> {
     let mut body: Body<'_> = read_request(incoming.body, limits)?;
-    let mut request = Request::default();
-    let mut shape = Fields::default();
-    let mut left = Leftovers::default();
-    model(incoming.path, body.model.take(), &mut request, &mut shape);
+    let mut reading = Reading::default();
+    model(incoming.path, body.model.take(), &mut reading);
     if let Some(system) = body.system.take() {
-        read_system(system, &mut request, &mut shape, &mut left)?;
+        read_system(system, &mut reading)?;
     }
     if let Some(contents) = body.contents.take() {
         if let Some(form) = contents.form() {
-            shape.push(CONTENTS, form);
+            reading.shape.push(CONTENTS, form);
         }
-        request.messages = messages::decode(contents, limits)?;
-        pairing::name_calls(&mut request.messages);
-        state::restore(&mut request.messages);
+        let messages = &mut reading.request.messages;
+        *messages = messages::decode(contents, limits)?;
+        pairing::name_calls(messages);
+        state::restore(messages);
     }
     let says_something = |config: &mut ToolConfig<'_>| config.calling.is_some() || !config.rest.is_empty();
     if let Some(tool_config) = body.tool_config.take_if(says_something) {
-        tools::decode_config(tool_config, &mut request, &mut shape, &mut left)?;
+        tools::decode_config(tool_config, &mut reading)?;
     }
     if let Some(entries) = body.tools.take() {
-        tools::decode(entries, &mut request, &mut shape, &mut left)?;
+        tools::decode(entries, &mut reading)?;
     }
     if let Some(settings) = body.config.take() {
-        config::decode(settings, &mut request, &mut shape, &mut left)?;
+        config::decode(settings, &mut reading)?;
     }
+    let Reading { mut request, shape, mut left } = reading;
     left.spelled(std::mem::take(&mut body.names));
     left.take(body.leftovers());
     request.provider_data.extend_part(DIALECT, Part::Shape, shape);
@@ -54,7 +53,8 @@ pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<
     Ok(request)
 }
 
-fn model(path: Option<&str>, named: Option<Text<'_>>, request: &mut Request, shape: &mut Fields) {
+fn model(path: Option<&str>, named: Option<Text<'_>>, reading: &mut Reading) {
+    let Reading { request, shape, .. } = reading;
     let from_path = path.and_then(|path| {
         let (model, method) = split_path(path)?;
         request.stream = method.starts_with("stream").then_some(true);
@@ -84,12 +84,8 @@ fn split_path(path: &str) -> Option<(String, String)> {
     Some((name.to_owned(), method.to_owned()))
 }
 
-fn read_system(
-    system: System<'_>,
-    request: &mut Request,
-    shape: &mut Fields,
-    left: &mut Leftovers,
-) -> Result<(), Error> {
+fn read_system(system: System<'_>, reading: &mut Reading) -> Result<(), Error> {
+    let Reading { request, shape, left } = reading;
     let mut content = match system {
         System::Text(text) => {
             request.system.push(Block::from(text.into_string()));

@@ -4,7 +4,7 @@ use super::super::leftovers::Kept;
 use super::super::wire::{Body, Content, OneOrMany, Part, System, ToolConfig};
 use super::super::{DIALECT, content};
 use super::decode::{BODY_MODEL, CONTENTS, MODEL, SYSTEM};
-use super::{config, messages, refuse, tools};
+use super::{Writing, config, messages, refuse, tools};
 use crate::dialect::verbs::segment;
 use crate::fit::{Fitted, Spelling};
 use crate::json::wire::{Rest, Text};
@@ -18,18 +18,18 @@ const OBJECTS: [&str; 3] = ["systemInstruction", "toolConfig", "generationConfig
 pub(crate) fn encode_request(fitted: &Fitted<'_>, limits: &Limits) -> Result<WireRequest, Error> {
     let request = fitted.request;
     let as_it_came = fitted.spelling == Spelling::AsItCame;
-    let mut losses = Vec::new();
+    let mut writing = Writing { fitted, limits, losses: Vec::new() };
     let path = path(request)?;
     let kept = Kept::of(&request.provider_data, fitted.spelling);
     let shape = request.provider_data.part(DIALECT, DataPart::Shape);
 
-    let contents = messages::encode(fitted, &mut losses)?;
+    let contents = messages::encode(fitted, &mut writing.losses)?;
     let mut rest = kept.rest(&OBJECTS);
-    let config = config::encode(fitted, &kept, limits, &mut losses)?;
+    let config = config::encode(&mut writing, &kept)?;
     let mut body = Body {
-        system: system(fitted, &kept, &mut losses),
+        system: system(&mut writing, &kept),
         contents: None,
-        tools: tools::encode(fitted, limits, &mut losses)?,
+        tools: tools::encode(&mut writing)?,
         tool_config: Some(ToolConfig {
             calling: tools::encode_config(fitted),
             names: kept.names(),
@@ -38,6 +38,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, limits: &Limits) -> Result<Wir
         names: kept.names(),
         ..Body::default()
     };
+    let mut losses = writing.losses;
     if !as_it_came {
         use_cache(fitted, &mut body, &mut rest, &mut losses);
     }
@@ -69,7 +70,8 @@ fn path(request: &Request) -> Result<String, Error> {
     Ok(path)
 }
 
-fn system<'a>(fitted: &'a Fitted<'_>, kept: &Kept<'a>, losses: &mut Vec<Loss>) -> Option<System<'a>> {
+fn system<'a>(writing: &mut Writing<'a, '_>, kept: &Kept<'a>) -> Option<System<'a>> {
+    let fitted = writing.fitted;
     let shape = fitted.request.provider_data.part(DIALECT, DataPart::Shape).get(SYSTEM);
     let shape = shape.filter(|_| fitted.spelling == Spelling::AsItCame);
     let noted = shape.and_then(|shape| shape.as_str());
@@ -95,7 +97,7 @@ fn system<'a>(fitted: &'a Fitted<'_>, kept: &Kept<'a>, losses: &mut Vec<Loss>) -
             | Block::ProviderResult(_)
             | Block::Thinking(_) => {
                 let why = "a system prompt is text alone here; left out";
-                losses.push(Loss::new(LossCode::NotInDialect, "system", fitted_block.place.to_string(), why));
+                writing.losses.push(Loss::new(LossCode::NotInDialect, "system", fitted_block.place.to_string(), why));
                 continue;
             }
         };

@@ -14,10 +14,27 @@ mod tools;
 
 use std::fmt::Display;
 
-use crate::Error;
+use super::leftovers::Leftovers;
+use crate::fit::Fitted;
+use crate::{Error, Fields, Limits, Loss, Request};
 
 pub(crate) use decode::decode_request;
 pub(crate) use encode::encode_request;
+
+/// A request being read.
+#[derive(Default)]
+struct Reading {
+    request: Request,
+    shape: Fields,
+    left: Leftovers,
+}
+
+/// A request being written.
+struct Writing<'a, 'l> {
+    fitted: &'a Fitted<'a>,
+    limits: &'l Limits,
+    losses: Vec<Loss>,
+}
 
 /// Returns the error for an invalid request, with the place.
 fn refuse(place: impl Display, fault: &str) -> Error {

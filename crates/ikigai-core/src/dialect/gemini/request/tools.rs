@@ -8,13 +8,13 @@ use std::borrow::Cow;
 use super::super::leftovers::{Kept, Leftovers};
 use super::super::wire::{Calling, Declaration, OneOrMany, ToolConfig, ToolEntry};
 use super::super::{DIALECT, schema};
-use super::refuse;
+use super::{Reading, Writing, refuse};
 use crate::dialect::hosted::{as_it_came, read_tool};
 use crate::fit::{Fitted, FittedTool, Spelling};
 use crate::json::tagged::Object;
 use crate::json::wire::{Raw, Rest, Text, keep, read_str};
 use crate::tool::no_parameters;
-use crate::{Error, Fields, Function, Json, Limits, Loss, Other, Part, ProviderData, Request, Tool, ToolChoice};
+use crate::{Error, Function, Json, Other, Part, ProviderData, Tool, ToolChoice};
 
 /// In the shape: how the tools were grouped, if not as we would.
 const LAYOUT: &str = "tool_layout";
@@ -44,25 +44,20 @@ impl Group<'_> {
 }
 
 /// Reads the settings of tool calls.
-pub(super) fn decode_config(
-    config: ToolConfig<'_>,
-    request: &mut Request,
-    shape: &mut Fields,
-    left: &mut Leftovers,
-) -> Result<(), Error> {
+pub(super) fn decode_config(config: ToolConfig<'_>, reading: &mut Reading) -> Result<(), Error> {
     let mut rest = config.rest;
     if let Some(raw) = config.calling {
         let calling = read_calling(&raw)?;
-        request.tool_choice = Some(choice(&calling));
+        reading.request.tool_choice = Some(choice(&calling));
         // Only this dialect has a choice among several: others report that they left it out.
         if calling.allowed.is_some_and(|names| names.len() > 1) {
             let names = serde_json::json!({"allowedFunctionNames": true});
             rest.push((Cow::Borrowed("functionCallingConfig"), Raw::of(&names).0));
         }
-        shape.push(CALLING, raw.to_json());
+        reading.shape.push(CALLING, raw.to_json());
     }
-    left.spelled(config.names);
-    left.take_inner("toolConfig", keep(rest));
+    reading.left.spelled(config.names);
+    reading.left.take_inner("toolConfig", keep(rest));
     Ok(())
 }
 
@@ -86,12 +81,8 @@ fn choice(calling: &Calling<'_>) -> ToolChoice {
 }
 
 /// Reads the tools.
-pub(super) fn decode(
-    entries: OneOrMany<ToolEntry<'_>>,
-    request: &mut Request,
-    shape: &mut Fields,
-    left: &mut Leftovers,
-) -> Result<(), Error> {
+pub(super) fn decode(entries: OneOrMany<ToolEntry<'_>>, reading: &mut Reading) -> Result<(), Error> {
+    let Reading { request, shape, left } = reading;
     if let Some(form) = entries.form() {
         shape.push(TOOLS, form);
     }
@@ -168,16 +159,13 @@ fn function(declaration: Declaration<'_>) -> Option<Function> {
 }
 
 /// Writes the tools.
-pub(super) fn encode<'a>(
-    fitted: &'a Fitted<'_>,
-    limits: &Limits,
-    losses: &mut Vec<Loss>,
-) -> Result<Option<OneOrMany<ToolEntry<'a>>>, Error> {
+pub(super) fn encode<'a>(writing: &mut Writing<'a, '_>) -> Result<Option<OneOrMany<ToolEntry<'a>>>, Error> {
+    let fitted = writing.fitted;
     let (mut functions, mut tools) = (Vec::new(), Vec::new());
     for tool in &fitted.tools {
         match tool {
             FittedTool::Function { .. } => {
-                functions.extend(declaration(tool, fitted, limits, losses)?);
+                functions.extend(declaration(tool, writing)?);
                 tools.push(None);
             }
             FittedTool::Own(other) => tools.push(Some(&other.data)),
@@ -203,12 +191,8 @@ pub(super) fn encode<'a>(
     Ok(OneOrMany::in_form(entries, shape.str(TOOLS).filter(|_| as_it_came).as_deref()))
 }
 
-fn declaration<'a>(
-    tool: &'a FittedTool<'_>,
-    fitted: &'a Fitted<'_>,
-    limits: &Limits,
-    losses: &mut Vec<Loss>,
-) -> Result<Option<Declaration<'a>>, Error> {
+fn declaration<'a>(tool: &'a FittedTool<'_>, writing: &mut Writing<'a, '_>) -> Result<Option<Declaration<'a>>, Error> {
+    let Writing { fitted, limits, losses } = writing;
     let FittedTool::Function { function, index, name, parameters, .. } = tool else { return Ok(None) };
     let data = &function.provider_data;
     let kept = Kept::of(data, fitted.spelling);
