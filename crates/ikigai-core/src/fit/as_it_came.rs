@@ -24,6 +24,7 @@ impl<'a> Fitting<'a> {
         let stop = if self.abilities.stop.most == 0 { self.stop() } else { Cow::Borrowed(request.stop.as_slice()) };
         let seed = if self.abilities.seed == Seeds::None { self.seed() } else { request.seed };
         let (cache_key, automatic_cache) = self.cache_as_it_came();
+        self.note_added_hints();
         Ok(Fitted {
             request,
             target: self.target,

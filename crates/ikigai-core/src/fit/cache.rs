@@ -138,15 +138,35 @@ impl<'a> Fitting<'a> {
                 (MarkTtl::LongFirst, _) => self.lifetime(found.hint, &place.to_string(), &mut has_short),
                 (MarkTtl::Any, _) | (MarkTtl::Unsaid, None) => found.hint.clone(),
                 (MarkTtl::Unsaid, Some(_)) => {
-                    let why = "the lifetime of a single cached part cannot be chosen here";
-                    let at = format!("{place}.cache.ttl");
-                    self.losses.push(Loss::info(LossCode::NotInDialect, "cache", at, why));
+                    self.note_lifetime(place);
                     CacheHint::default()
                 }
             };
             chosen.push((place, hint));
         }
         Marks::Chosen(chosen)
+    }
+
+    /// Reports the hints that were added to a request that is sent as received, where its wire has no marks.
+    pub(super) fn note_added_hints(&mut self) {
+        let rule = match self.abilities.cache_marks {
+            CacheMarks::Never => None,
+            CacheMarks::Always(rule) | CacheMarks::Model(rule) => Some(rule),
+            // Providers of this kind have marks in any place.
+            CacheMarks::ProviderOrModel { .. } => return,
+        };
+        let (found, _) = self.hints(rule);
+        self.note_hints(&found);
+        for found in found.iter().filter(|found| found.fits && found.hint.ttl.is_some()) {
+            if rule.is_some_and(|rule| rule.ttl == MarkTtl::Unsaid) {
+                self.note_lifetime(found.place);
+            }
+        }
+    }
+
+    fn note_lifetime(&mut self, place: Place) {
+        let why = "the lifetime of a single cached part cannot be chosen here";
+        self.losses.push(Loss::info(LossCode::NotInDialect, "cache", format!("{place}.cache.ttl"), why));
     }
 
     /// Returns all hints of the request in the order of the prompt, and the number of existing marks.

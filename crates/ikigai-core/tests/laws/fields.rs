@@ -408,11 +408,17 @@ fn every_added_field_arrives_or_is_a_loss(dialect: Dialect, model: &str) {
     plain.model = model.to_owned();
     let wire = dialect.write_request(&plain, &target(dialect)).unwrap();
     let read = dialect.read_request(Some(&wire.path), &wire.body).unwrap();
-    let added = parameters().into_iter().filter(|case| case.name != "model").map(|mut case| {
-        let mut request = serde_json::to_value(&read).unwrap();
-        let name = case.place.split('.').next().unwrap();
-        request[name] = serde_json::to_value(&case.request).unwrap()[name].take();
-        case.request = serde_json::from_value(request).unwrap();
+    // Chat's marks may be anywhere, so those that have no place are not reported. A strict tool of Gemini may have got
+    // that from the mode of calls, which is still sent.
+    let known = ["assistant cached text", "cached call", "cached result"];
+    let is_known = |case: &Case| match dialect {
+        Dialect::OpenaiChat => known.contains(&case.name.as_str()),
+        Dialect::Gemini => case.name.starts_with("a strict tool"),
+        _ => false,
+    };
+    let added = every_case().filter(|case| !is_known(case)).map(|mut case| {
+        case.request.model = model.to_owned();
+        case.request.provider_data.merge(read.provider_data.clone());
         case
     });
     each_arrives_or_is_a_loss(added, dialect, model);

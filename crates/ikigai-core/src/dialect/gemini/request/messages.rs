@@ -184,7 +184,13 @@ impl<'a> Writer<'a, '_> {
         let written = shape.get(ROLE).map(Json::as_str);
         let role = match written {
             Some(written) if role(written.as_deref(), &message.content) == Some(message.role) => written.map(Text),
-            _ => Some(usual_role(message.role).into()),
+            _ => {
+                if message.role == Role::System {
+                    let why = "system messages are not allowed inside a conversation here; it is sent as the user's";
+                    self.lost(LossCode::NotInDialect, "system", Place::Message(fitted.index), why);
+                }
+                Some(usual_role(message.role).into())
+            }
         };
         let kept = Kept::of(&message.provider_data, Spelling::AsItCame);
         let mut content = Content { role, rest: kept.rest(&[]), ..Content::default() };
