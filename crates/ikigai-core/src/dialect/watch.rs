@@ -5,9 +5,9 @@
 use crate::Dialect;
 use crate::server::alike::Holes;
 
-/// A dialect's part in watching an answer.
+/// What a watcher has to know about a dialect.
 #[derive(Debug)]
-pub(crate) struct Outline {
+pub(crate) struct Watched {
     /// The fields of a frame and of a whole answer that matter.
     pub(crate) fields: Field,
     /// Returns whether frames of this type contain only a piece of a block.
@@ -44,19 +44,19 @@ pub(crate) enum Keep {
     Fields(&'static [Field]),
 }
 
-impl Outline {
-    /// Creates an outline from the fields of a frame.
+impl Watched {
+    /// Creates a table of the fields of a frame.
     pub(crate) const fn new(fields: &'static [Field]) -> Self {
-        Outline { fields: within("", fields), is_piece: |_| false, holes: None, list: List::Nothing }
+        Watched { fields: within("", fields), is_piece: |_| false, holes: None, list: List::Nothing }
     }
 
-    /// Returns the outline of a dialect's answers. `None` if no client speaks it, so that nothing passes through.
+    /// Returns what matters in a dialect. `None` if no client speaks it, so that nothing passes through.
     pub(crate) fn of(dialect: Dialect) -> Option<&'static Self> {
         match dialect {
-            Dialect::Anthropic => Some(&super::anthropic::watch::OUTLINE),
-            Dialect::OpenaiChat => Some(&super::openai_chat::watch::OUTLINE),
-            Dialect::OpenaiResponses => Some(&super::openai_responses::watch::OUTLINE),
-            Dialect::Gemini => Some(&super::gemini::watch::OUTLINE),
+            Dialect::Anthropic => Some(&super::anthropic::watch::WATCHED),
+            Dialect::OpenaiChat => Some(&super::openai_chat::watch::WATCHED),
+            Dialect::OpenaiResponses => Some(&super::openai_responses::watch::WATCHED),
+            Dialect::Gemini => Some(&super::gemini::watch::WATCHED),
             Dialect::BedrockConverse => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::follow::Follower;
 use super::watcher::Watcher;
-use crate::dialect::watch::Outline;
+use crate::dialect::watch::Watched;
 use crate::{Dialect, Error, FinishReason, Usage};
 
 /// How an answer arrives.
@@ -79,8 +79,8 @@ impl Watch {
     /// Creates a watch for one answer. It sees nothing in a dialect that no client speaks
     /// ([`Dialect::serves_clients`]).
     pub fn new(dialect: Dialect, delivery: Delivery) -> Self {
-        let watcher = |outline| Watcher::new(dialect, outline, delivery);
-        Watch(Outline::of(dialect).map(|outline| Box::new(Follower::new(watcher(outline), delivery))))
+        let watcher = |watched| Watcher::new(dialect, watched, delivery);
+        Watch(Watched::of(dialect).map(|watched| Box::new(Follower::new(watcher(watched), delivery))))
     }
 
     /// Reads the next bytes.

@@ -206,6 +206,19 @@ fn running_counts_of_chat_chunks_are_the_last_ones() {
     assert_eq!((done.ended, done.finish_reason), (true, Some(FinishReason::Unknown)));
 }
 
+/// The frames of another choice are like those of the first one, but the end of one is not the end of the other.
+#[test]
+fn choices_are_not_confused() {
+    let says = |index: u32| format!(r#"data: {{"choices":[{{"index":{index},"delta":{{"content":"x"}}}}]}}"#);
+    let ends =
+        |index: u32| format!(r#"data: {{"choices":[{{"index":{index},"delta":{{}},"finish_reason":"length"}}]}}"#);
+    let frames = [says(0), says(1), says(0), ends(1), ends(0), "data: [DONE]".to_owned()];
+    let text = frames.join("\n\n") + "\n\n";
+    let seen = stream(Dialect::OpenaiChat, &text);
+    assert_eq!((seen.usage, seen.finish_reason), decoded(Dialect::OpenaiChat, &text));
+    assert_eq!(seen.finish_reason, Some(FinishReason::Length));
+}
+
 #[test]
 fn errors_in_whole_answers_are_reported() {
     for (dialect, body, kind) in [

@@ -10,12 +10,15 @@ use super::alike::Alike;
 use super::picks::{Flow, Picks, Shape, Take};
 use super::{Delivery, Seen};
 use crate::dialect::Progress;
-use crate::dialect::watch::{Field, Keep, List, Outline};
+use crate::dialect::watch::{Field, Keep, List, Watched};
 use crate::wire::{Frame, Ids};
 use crate::{BlockKind, Dialect, Error, ErrorKind, Event, FinishReason, Limits, Response};
 
 /// The longest outline, in bytes. Whatever goes beyond it is left out.
 const LONGEST: usize = 128 << 10;
+
+/// Enough for the outline of almost any frame.
+const USUAL: usize = 1 << 10;
 
 /// Replaces, as JSON, an error that is too large to hold.
 const LARGE_ERROR: &str = r#""the provider's error is too large to be read""#;
@@ -40,7 +43,7 @@ pub(super) enum Rest {
 pub(super) struct Watcher {
     dialect: Dialect,
     delivery: Delivery,
-    outline: &'static Outline,
+    watched: &'static Watched,
     progress: Progress,
     seen: Seen,
     is_over: bool,
@@ -49,12 +52,12 @@ pub(super) struct Watcher {
     alike: Alike<()>,
     /// The counts of the frames that were like it; empty if there are none.
     counts: String,
-    frame: Parts,
+    outline: Outline,
 }
 
 /// The outline of the current frame.
 #[derive(Debug, Default)]
-struct Parts {
+struct Outline {
     /// As JSON.
     text: String,
     levels: Vec<Level>,
@@ -74,7 +77,7 @@ struct Level {
     last: Range<usize>,
 }
 
-impl Parts {
+impl Outline {
     fn clear(&mut self) {
         self.text.clear();
         self.levels.clear();
@@ -127,14 +130,14 @@ impl Picks for Watcher {
     type Slot = &'static Field;
 
     fn root(&self) -> &'static Field {
-        &self.outline.fields
+        &self.watched.fields
     }
 
     fn open(&mut self, place: &'static Field, shape: Shape) {
         if place.name.is_empty() {
-            self.frame.clear();
+            self.outline.clear();
         }
-        self.frame.open(place.name, shape);
+        self.outline.open(place.name, shape);
     }
 
     fn scalar(&mut self, place: &'static Field) -> Option<&'static Field> {
@@ -142,7 +145,7 @@ impl Picks for Watcher {
     }
 
     fn close(&mut self, shape: Shape) {
-        self.frame.close(shape);
+        self.outline.close(shape);
     }
 
     fn field(&self, place: &'static Field, key: &str) -> Take<&'static Field, &'static Field> {
@@ -155,16 +158,16 @@ impl Picks for Watcher {
     }
 
     fn value(&mut self, field: &'static Field, json: &str) -> Flow {
-        let is_top = self.frame.levels.len() == 1;
-        if is_top && field.name == "type" && (self.outline.is_piece)(json.trim_matches('"').as_bytes()) {
+        let is_top = self.outline.levels.len() == 1;
+        if is_top && field.name == "type" && (self.watched.is_piece)(json.trim_matches('"').as_bytes()) {
             if self.seen.has_output {
                 return Flow::Enough;
             }
-            self.frame.is_piece = true;
+            self.outline.is_piece = true;
         }
-        self.frame.has_more_counts |= !is_top && field.name == "usage";
+        self.outline.has_more_counts |= !is_top && field.name == "usage";
         let is_text = json.starts_with('"') && json != r#""""#;
-        self.frame.write(
+        self.outline.write(
             field.name,
             match field.keep {
                 Keep::Words | Keep::Fields(_) if is_text => SOME_WORDS,
@@ -176,26 +179,26 @@ impl Picks for Watcher {
 
     fn large(&mut self, field: &'static Field) {
         match field.keep {
-            Keep::Words | Keep::Fields(_) => self.frame.write(field.name, SOME_WORDS),
-            Keep::Value if field.name == "error" => self.frame.write(field.name, LARGE_ERROR),
+            Keep::Words | Keep::Fields(_) => self.outline.write(field.name, SOME_WORDS),
+            Keep::Value if field.name == "error" => self.outline.write(field.name, LARGE_ERROR),
             Keep::Value => {}
         }
     }
 }
 
 impl Watcher {
-    pub(super) fn new(dialect: Dialect, outline: &'static Outline, delivery: Delivery) -> Self {
+    pub(super) fn new(dialect: Dialect, watched: &'static Watched, delivery: Delivery) -> Self {
         Watcher {
             dialect,
             delivery,
-            outline,
+            watched,
             progress: Progress::new(dialect, Ids::default(), &Limits::default()),
             seen: Seen::default(),
             is_over: false,
             events: Vec::new(),
             alike: Alike::default(),
             counts: String::new(),
-            frame: Parts::default(),
+            outline: Outline { text: String::with_capacity(USUAL), ..Outline::default() },
         }
     }
 
@@ -207,7 +210,7 @@ impl Watcher {
     /// Returns how much memory is held.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
-        self.frame.text.capacity() + self.counts.capacity()
+        self.outline.text.capacity() + self.counts.capacity()
     }
 
     /// Whether nothing more is to come, because the answer has ended or failed.
@@ -222,7 +225,7 @@ impl Watcher {
         }
         if let Some(rest) = frame.strip_prefix(BEGINNING)
             && let Some(kind) = memchr::memchr(b'"', rest).and_then(|end| rest.get(..end))
-            && (self.outline.is_piece)(kind)
+            && (self.watched.is_piece)(kind)
         {
             return true;
         }
@@ -237,13 +240,13 @@ impl Watcher {
     /// Ends a frame, or a document that is not a stream. `json` is its whole text, unless that is too large to hold.
     pub(super) fn frame(&mut self, name: Option<&str>, json: Option<&str>) {
         self.settle();
-        let text = std::mem::take(&mut self.frame.text);
+        let text = std::mem::take(&mut self.outline.text);
         match self.delivery {
             Delivery::Whole => self.whole(json.unwrap_or(&text)),
             Delivery::Stream => {
                 let is_piece = self.read(Frame { name, data: &text });
-                self.seen.has_output |= self.frame.is_piece;
-                let holes = self.outline.holes.filter(|_| is_piece && !self.frame.has_more_counts);
+                self.seen.has_output |= self.outline.is_piece;
+                let holes = self.watched.holes.filter(|_| is_piece && !self.outline.has_more_counts);
                 match (json, holes) {
                     (Some(json), Some(holes)) => self.alike.learn(json, holes),
                     // What is not repeated in every frame may have changed.
@@ -256,7 +259,7 @@ impl Watcher {
                 }
             }
         }
-        self.frame.text = text;
+        self.outline.text = text;
     }
 
     /// Handles the frame `[DONE]`.
@@ -267,7 +270,7 @@ impl Watcher {
 
     /// Notes that an answer that is not a stream turns out to be a list of frames.
     pub(super) fn is_list(&mut self) {
-        match self.outline.list {
+        match self.watched.list {
             List::Frames => self.delivery = Delivery::Stream,
             List::Nothing => self.is_over = true,
         }
@@ -288,7 +291,7 @@ impl Watcher {
 
     /// Reads the counts of frames that only a glance was taken at.
     fn settle(&mut self) {
-        if let Some(name) = self.outline.holes.and_then(|holes| holes.value).filter(|_| !self.counts.is_empty()) {
+        if let Some(name) = self.watched.holes.and_then(|holes| holes.value).filter(|_| !self.counts.is_empty()) {
             let data = format!(r#"{{"{name}":{}}}"#, self.counts);
             self.counts.clear();
             self.read(Frame { name: None, data: &data });

@@ -1,8 +1,8 @@
 //! What matters in an answer that passes through.
 
-use crate::dialect::watch::{Field, Outline, value, within, words};
+use crate::dialect::watch::{Field, Watched, value, within, words};
 
-pub(crate) static OUTLINE: Outline = Outline { is_piece: |kind| kind == b"content_block_delta", ..Outline::new(FRAME) };
+pub(crate) static WATCHED: Watched = Watched { is_piece: |kind| kind == b"content_block_delta", ..Watched::new(FRAME) };
 
 /// A frame with the fields of an answer is an answer.
 const FRAME: &[Field] = &[

@@ -1,12 +1,12 @@
 //! What matters in an answer that passes through.
 
-use crate::dialect::watch::{Field, List, Outline, value, within, words};
+use crate::dialect::watch::{Field, List, Watched, value, within, words};
 use crate::server::alike::Holes;
 
-pub(crate) static OUTLINE: Outline = Outline {
+pub(crate) static WATCHED: Watched = Watched {
     holes: Some(Holes { texts: &["text"], value: Some("usageMetadata") }),
     list: List::Frames,
-    ..Outline::new(FRAME)
+    ..Watched::new(FRAME)
 };
 
 const FRAME: &[Field] = &[

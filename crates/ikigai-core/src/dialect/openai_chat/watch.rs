@@ -1,14 +1,14 @@
 //! What matters in an answer that passes through.
 
-use crate::dialect::watch::{Field, Outline, value, within, words};
+use crate::dialect::watch::{Field, Watched, value, within, words};
 use crate::server::alike::Holes;
 
-pub(crate) static OUTLINE: Outline = Outline {
+pub(crate) static WATCHED: Watched = Watched {
     holes: Some(Holes {
         texts: &["content", "reasoning_content", "reasoning", "text", "arguments", "obfuscation"],
         value: Some("usage"),
     }),
-    ..Outline::new(CHUNK)
+    ..Watched::new(CHUNK)
 };
 
 const CHUNK: &[Field] = &[

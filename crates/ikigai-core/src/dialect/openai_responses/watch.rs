@@ -1,9 +1,17 @@
 //! What matters in an answer that passes through.
 
-use crate::dialect::watch::{Field, Outline, value, within, words};
+use crate::dialect::watch::{Field, Watched, value, within, words};
 
-pub(crate) static OUTLINE: Outline =
-    Outline { is_piece: |kind| kind.starts_with(b"response.") && kind.ends_with(b".delta"), ..Outline::new(FRAME) };
+pub(crate) static WATCHED: Watched = Watched { is_piece, ..Watched::new(FRAME) };
+
+/// Whether this is a piece of an item, or repeats one: a complete item has all of it.
+fn is_piece(kind: &[u8]) -> bool {
+    match kind.strip_prefix(b"response.") {
+        Some(b"content_part.added") => true,
+        Some(b"output_item.done") | None => false,
+        Some(kind) => kind.ends_with(b".delta") || kind.ends_with(b".done"),
+    }
+}
 
 /// A whole answer has the same fields as the response object in a frame.
 const FRAME: &[Field] = &[
@@ -31,7 +39,6 @@ const FRAME: &[Field] = &[
 ];
 
 const RESPONSE: &[Field] = &[
-    value("object"),
     value("id"),
     value("model"),
     value("status"),
