@@ -18,6 +18,11 @@ pub(super) fn retry_after(headers: &[(String, String)]) -> Option<u64> {
     exact.or_else(|| duration_ms(header(headers, "retry-after")?))
 }
 
+/// Returns whether the server itself says to retry.
+pub(super) fn should_retry(headers: &[(String, String)]) -> Option<bool> {
+    header(headers, "x-should-retry")?.parse().ok()
+}
+
 /// Returns the wait requested in a message, in milliseconds: "Please try again in 7m26.4s."
 pub(super) fn wait_in(message: &str) -> Option<u64> {
     ["try again in ", "retry in "].iter().find_map(|lead| {

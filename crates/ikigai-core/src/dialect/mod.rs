@@ -40,6 +40,7 @@ use crate::provider::Quirks;
 use crate::wire::ToolNames;
 use crate::{Error, Event, Loss};
 
+pub(crate) use driver::Progress;
 pub use driver::StreamDecoder;
 #[cfg(feature = "server")]
 pub use driver::StreamEncoder;

@@ -1,58 +1,78 @@
-//! Watchers: what each dialect looks for in an answer that passes through unchanged.
+//! What each dialect looks at in an answer that passes through unchanged.
 //!
-//! A watcher sees single values picked out of each frame's JSON, never a whole text. The driver of the watcher decides
-//! about cuts, broken frames and the end of the bytes, once for all dialects.
+//! The fields that say how an answer began, what it used and how it ended; of its content, only that there is some.
 
-use crate::server::picks::Picks;
-use crate::server::{Delivery, Seen};
+use crate::Dialect;
+use crate::server::alike::Holes;
 
-pub(crate) use super::anthropic::watch::Watcher as Anthropic;
-pub(crate) use super::gemini::watch::Watcher as Gemini;
-pub(crate) use super::openai_chat::watch::Watcher as OpenaiChat;
-pub(crate) use super::openai_responses::watch::Watcher as OpenaiResponses;
-
-/// Replaces, as JSON, an error that is too large to hold.
-pub(crate) const LARGE_ERROR: &str = r#""the provider's error is too large to be read""#;
-
-/// A dialect's watcher of one answer.
-pub(crate) trait Watcher: Picks {
-    fn new(delivery: Delivery) -> Self;
-
-    /// Returns what has been seen so far.
-    fn seen(&self) -> &Seen;
-
-    /// Reads a frame that is obviously just a piece of text. Returns `false` for others, whose values must be picked.
-    fn glance(&mut self, frame: &[u8]) -> bool;
-
-    /// Ends a frame, or a document that is not a stream. `json` is its text, unless that is too large to hold.
-    fn frame(&mut self, frame: Frame<'_>);
-
-    /// Handles the frame `[DONE]`.
-    fn done(&mut self);
-
-    /// Notes that an answer that is not a stream turns out to be a list of frames.
-    fn is_list(&mut self);
-
-    /// Whether nothing more is to come, because the answer has ended or failed.
-    fn is_over(&self) -> bool;
-
-    /// Ends the input. `Rest::Broken`: not all bytes could be read.
-    fn end(self, rest: Rest) -> Seen;
+/// What a watcher has to know about a dialect.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    /// The fields of a frame and of a whole answer that matter.
+    pub(crate) fields: Field,
+    /// Returns whether frames of this type contain only a piece of a block.
+    pub(crate) is_piece: fn(&[u8]) -> bool,
+    /// What differs between frames that contain only a piece of a block, if they have no type.
+    pub(crate) holes: Option<Holes<'static>>,
+    pub(crate) list: List,
 }
 
-/// One frame, after its values have been picked.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Frame<'a> {
-    /// The name of the event.
-    pub(crate) name: Option<&'a str>,
-    pub(crate) json: Option<&'a str>,
-}
-
-/// How the bytes ended.
+/// What a list of frames means, in place of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rest {
-    /// With a complete frame, or with nothing.
-    Whole,
-    /// With something that is not a frame, or with an incomplete one.
-    Broken,
+pub(crate) enum List {
+    /// It is the answer.
+    Frames,
+    /// It is not an answer.
+    Nothing,
+}
+
+/// A field that matters.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    pub(crate) keep: Keep,
+}
+
+/// What to keep of a field's value.
+#[derive(Debug)]
+pub(crate) enum Keep {
+    /// All of it.
+    Value,
+    /// Whether it is a string with anything in it; all of it if it is not a string.
+    Words,
+    /// These fields of the object, or of each object in the list. Anything else is kept like [`Words`](Keep::Words).
+    Fields(&'static [Field]),
+}
+
+impl Watched {
+    /// Creates a table of the fields of a frame.
+    pub(crate) const fn new(fields: &'static [Field]) -> Self {
+        Watched { fields: within("", fields), is_piece: |_| false, holes: None, list: List::Nothing }
+    }
+
+    /// Returns what matters in a dialect. `None` if no client speaks it, so that nothing passes through.
+    pub(crate) fn of(dialect: Dialect) -> Option<&'static Self> {
+        match dialect {
+            Dialect::Anthropic => Some(&super::anthropic::watch::WATCHED),
+            Dialect::OpenaiChat => Some(&super::openai_chat::watch::WATCHED),
+            Dialect::OpenaiResponses => Some(&super::openai_responses::watch::WATCHED),
+            Dialect::Gemini => Some(&super::gemini::watch::WATCHED),
+            Dialect::BedrockConverse => None,
+        }
+    }
+}
+
+/// A field that is kept.
+pub(crate) const fn value(name: &'static str) -> Field {
+    Field { name, keep: Keep::Value }
+}
+
+/// A field of which only matters whether it says anything.
+pub(crate) const fn words(name: &'static str) -> Field {
+    Field { name, keep: Keep::Words }
+}
+
+/// A field with fields that matter.
+pub(crate) const fn within(name: &'static str, fields: &'static [Field]) -> Field {
+    Field { name, keep: Keep::Fields(fields) }
 }

@@ -19,13 +19,16 @@ use crate::order::by_number;
 /// The maximum number of texts and numbers that may differ; a frame with more is not worth remembering.
 const MOST_HOLES: usize = 32;
 
+/// The key of numbers that say what a frame belongs to. They are the same in all frames like it.
+const INDEX: &[u8] = b"index";
+
 /// The longest frame that is worth remembering.
 const LONGEST: usize = 8 << 10;
 
 /// The parts of a frame that may differ in frames like it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Holes<'a> {
-    /// The keys whose strings may differ. Numbers may differ anywhere.
+    /// The keys whose strings may differ. Numbers may differ anywhere, except for an index.
     pub(crate) texts: &'a [&'a str],
     /// The top-level key whose object is reported.
     pub(crate) value: Option<&'a str>,
@@ -185,7 +188,9 @@ impl<S: Copy> Alike<S> {
                 }
                 b'0'..=b'9' => {
                     at = start + digits(piece, start);
-                    self.push(base + start, base + at, HoleKind::Digits, None)?;
+                    if key != INDEX {
+                        self.push(base + start, base + at, HoleKind::Digits, None)?;
+                    }
                 }
                 b'{' => {
                     if depth == 1 && may_differ.value.is_some_and(|value| key == value.as_bytes()) {

@@ -42,6 +42,13 @@ fn only_texts_and_numbers_may_differ() {
 }
 
 #[test]
+fn an_index_may_not_differ() {
+    let learned = r#"{"index":1,"text":"a","at":1}"#;
+    assert_eq!(read(learned, r#"{"index":1,"text":"b","at":2}"#), Some(None));
+    assert_eq!(read(learned, r#"{"index":2,"text":"b","at":2}"#), None);
+}
+
+#[test]
 fn texts_in_the_value_are_handed_over_with_it() {
     let learned = r#"{"usage":{"n":1,"text":"a","m":[{"text":"b"},2]},"text":"c"}"#;
     for other in

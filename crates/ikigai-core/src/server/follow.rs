@@ -3,8 +3,8 @@
 use memchr::memchr2;
 
 use super::pick::{Fed, Picker};
+use super::watcher::{Rest, Watcher};
 use super::{Delivery, Seen};
-use crate::dialect::watch::{Frame, Rest, Watcher};
 
 /// The maximum size held of an unfinished line, and of a frame that may turn out to be an error.
 const HELD: usize = 16 << 10;
@@ -16,9 +16,9 @@ const LONGEST_NAME: usize = 128;
 
 /// Drives one watcher.
 #[derive(Debug)]
-pub(crate) struct Follower<W: Watcher> {
-    watcher: W,
-    picker: Picker<W>,
+pub(super) struct Follower {
+    watcher: Watcher,
+    picker: Picker<Watcher>,
     delivery: Delivery,
     /// The start of an unfinished line.
     line: Vec<u8>,
@@ -61,10 +61,10 @@ enum Mode {
     Ignored,
 }
 
-impl<W: Watcher> Follower<W> {
-    pub(crate) fn new(delivery: Delivery) -> Self {
+impl Follower {
+    pub(super) fn new(watcher: Watcher, delivery: Delivery) -> Self {
         Follower {
-            watcher: W::new(delivery),
+            watcher,
             picker: Picker::new(),
             delivery,
             line: Vec::new(),
@@ -80,21 +80,21 @@ impl<W: Watcher> Follower<W> {
         }
     }
 
-    pub(crate) fn seen(&self) -> &Seen {
+    pub(super) fn seen(&self) -> &Seen {
         self.watcher.seen()
     }
 
     /// Returns how much memory is held.
     #[cfg(test)]
-    pub(crate) fn held(&self) -> usize {
-        self.line.capacity() + self.json.capacity() + self.name.capacity() + self.picker.held()
+    pub(super) fn held(&self) -> usize {
+        self.line.capacity() + self.json.capacity() + self.name.capacity() + self.picker.held() + self.watcher.held()
     }
 
     fn is_over(&self) -> bool {
         self.broken || self.watcher.is_over()
     }
 
-    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
         if self.is_over() {
             return;
         }
@@ -104,7 +104,7 @@ impl<W: Watcher> Follower<W> {
         }
     }
 
-    pub(crate) fn finish(mut self) -> Seen {
+    pub(super) fn finish(mut self) -> Seen {
         if !self.is_over() && self.delivery == Delivery::Stream {
             let last = std::mem::take(&mut self.line);
             if !last.is_empty() {
@@ -171,7 +171,7 @@ impl<W: Watcher> Follower<W> {
     fn close_object(&mut self) {
         let json = if self.json_lost { None } else { std::str::from_utf8(&self.json).ok() };
         let name = (!self.name.is_empty()).then_some(self.name.as_str());
-        self.watcher.frame(Frame { name, json });
+        self.watcher.frame(name, json);
         self.forget_json();
     }
 

@@ -15,6 +15,7 @@ pub(crate) mod picks;
 pub(crate) mod skip;
 mod stateless;
 mod watch;
+mod watcher;
 
 pub use endpoint::{Endpoint, Framing, Verb, unescape};
 pub use envelope::{Clash, Edit, Envelope, EnvelopeError};

@@ -44,7 +44,7 @@ pub(crate) struct Picker<T: Picks> {
 #[derive(Debug, Clone, Copy)]
 struct Level<P> {
     place: P,
-    is_list: bool,
+    shape: Shape,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -142,7 +142,7 @@ impl<T: Picks> Picker<T> {
 
     fn enter(&mut self, place: T::Place, shape: Shape, picks: &mut T) {
         picks.open(place, shape);
-        self.levels.push(Level { place, is_list: shape == Shape::List });
+        self.levels.push(Level { place, shape });
         self.state = State::Between;
     }
 
@@ -150,27 +150,25 @@ impl<T: Picks> Picker<T> {
         let Some(level) = self.levels.last().copied() else { return Step::Stop(Fed::Broken) };
         let rest = bytes.get(at..).unwrap_or_default();
         let at = at + rest.iter().take_while(|byte| is_blank(byte) || **byte == b',').count();
-        match (bytes.get(at), level.is_list) {
+        match (bytes.get(at), level.shape) {
             (None, _) => Step::To(at),
-            (Some(b'"'), false) => {
+            (Some(b'"'), Shape::Object) => {
                 self.state = State::Key { odd: false };
                 Step::To(at + 1)
             }
-            (Some(b'}'), false) | (Some(b']'), true) => self.close(level, at + 1, picks),
-            (Some(b'{'), true) if self.levels.len() < DEEPEST => {
+            (Some(b'}'), Shape::Object) | (Some(b']'), Shape::List) => self.close(level, at + 1, picks),
+            (Some(b'{'), Shape::List) if self.levels.len() < DEEPEST => {
                 self.enter(level.place, Shape::Object, picks);
                 Step::To(at + 1)
             }
-            (Some(_), true) => self.begin(bytes, at, Take::Skip, picks),
-            (Some(_), false) => Step::Stop(Fed::Broken),
+            (Some(_), Shape::List) => self.begin(bytes, at, Take::Skip, picks),
+            (Some(_), Shape::Object) => Step::Stop(Fed::Broken),
         }
     }
 
     fn close(&mut self, level: Level<T::Place>, at: usize, picks: &mut T) -> Step {
         self.levels.pop();
-        if !level.is_list {
-            picks.close(level.place);
-        }
+        picks.close(level.shape);
         if self.levels.is_empty() {
             self.state = State::Outside;
             return Step::Stop(Fed::Closed(at));
@@ -207,16 +205,17 @@ impl<T: Picks> Picker<T> {
             Take::Skip => None,
             Take::Enter(place) => {
                 let shape = match first {
-                    b'{' => Shape::Object,
-                    b'[' => Shape::List,
-                    _ => Shape::Scalar,
+                    b'{' => Some(Shape::Object),
+                    b'[' => Some(Shape::List),
+                    _ => None,
                 };
-                if shape != Shape::Scalar && self.levels.len() < DEEPEST {
-                    self.enter(place, shape, picks);
-                    return Step::To(at + 1);
+                match shape.filter(|_| self.levels.len() < DEEPEST) {
+                    Some(shape) => {
+                        self.enter(place, shape, picks);
+                        return Step::To(at + 1);
+                    }
+                    None => picks.scalar(place),
                 }
-                picks.open(place, Shape::Scalar);
-                None
             }
         };
         let first_of_value = match first {

@@ -20,8 +20,15 @@ impl Picks for Log {
         self.0.push(format!("open {place} {shape:?}"));
     }
 
-    fn close(&mut self, place: u8) {
-        self.0.push(format!("close {place}"));
+    fn scalar(&mut self, place: u8) -> Option<u8> {
+        self.0.push(format!("open {place} Scalar"));
+        None
+    }
+
+    fn close(&mut self, shape: Shape) {
+        if shape == Shape::Object {
+            self.0.push("close".to_owned());
+        }
     }
 
     fn field(&self, place: u8, key: &str) -> Take<u8, u8> {
@@ -83,15 +90,15 @@ fn values_are_picked_by_their_path() {
         "open 1 List",
         "open 1 Object",
         r#"keep 1 [{"}":"{"}]"#,
-        "close 1",
+        "close",
         "open 1 Object",
-        "close 1",
+        "close",
         "open 1 Scalar",
-        "close 0",
+        "close",
         "closed",
         "open 0 Object",
         "keep 0 -1.5e3",
-        "close 0",
+        "close",
         "closed",
     ];
     assert_eq!(lines(document), expected);
@@ -108,7 +115,7 @@ fn what_follows_enough_is_stepped_over() {
         "closed",
         "open 0 Object",
         "keep 0 2",
-        "close 0",
+        "close",
         "closed",
     ];
     assert_eq!(lines(document), expected);
@@ -121,7 +128,7 @@ fn what_is_not_json_is_broken_and_what_is_too_large_is_not_held() {
     }
     let large = "x".repeat(LARGEST);
     let document = format!(r#"{{"keep":"{large}","{large}":1,"keep":1}}"#);
-    let expected = ["open 0 Object", "large 0", "keep 0 1", "close 0", "closed"];
+    let expected = ["open 0 Object", "large 0", "keep 0 1", "close", "closed"];
     assert_eq!(lines(&document), expected);
     assert_eq!(told(document.as_bytes().chunks(100)).0, expected);
     // Deeper than the picker enters, and deep enough to exhaust any stack.
@@ -161,7 +168,7 @@ fn parsed(value: &Value, place: u8, out: &mut Vec<String>) {
                     _ => {}
                 }
             }
-            out.push(format!("close {place}"));
+            out.push("close".to_owned());
         }
         Value::Array(items) => {
             out.push(format!("open {place} List"));

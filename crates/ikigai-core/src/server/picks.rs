@@ -16,8 +16,6 @@ pub(crate) enum Take<P, S> {
 pub(crate) enum Shape {
     Object,
     List,
-    /// Neither, so there is nothing to enter.
-    Scalar,
 }
 
 /// Whether the rest of this document is of interest.
@@ -40,8 +38,11 @@ pub(crate) trait Picks {
     /// A value that is entered begins, or an object in a list that is entered.
     fn open(&mut self, place: Self::Place, shape: Shape);
 
-    /// An object that was entered has ended.
-    fn close(&mut self, place: Self::Place);
+    /// A value should be entered, but is neither an object nor a list, or too deep. Returns the slot to keep it in, if any.
+    fn scalar(&mut self, place: Self::Place) -> Option<Self::Slot>;
+
+    /// What was entered has ended.
+    fn close(&mut self, shape: Shape);
 
     /// Returns what to do with the value of a key.
     fn field(&self, place: Self::Place, key: &str) -> Take<Self::Place, Self::Slot>;

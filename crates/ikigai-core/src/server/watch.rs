@@ -1,7 +1,8 @@
 //! Follows an answer that passes through unchanged.
 
 use super::follow::Follower;
-use crate::dialect::watch::{Anthropic, Gemini, OpenaiChat, OpenaiResponses};
+use super::watcher::Watcher;
+use crate::dialect::watch::Watched;
 use crate::{Dialect, Error, FinishReason, Usage};
 
 /// How an answer arrives.
@@ -39,17 +40,7 @@ pub enum Delivery {
 /// assert!(seen.ended);
 /// ```
 #[derive(Debug)]
-pub struct Watch(Follow);
-
-#[derive(Debug)]
-enum Follow {
-    Anthropic(Box<Follower<Anthropic>>),
-    OpenaiChat(Box<Follower<OpenaiChat>>),
-    OpenaiResponses(Box<Follower<OpenaiResponses>>),
-    Gemini(Box<Follower<Gemini>>),
-    /// No client speaks the dialect, so nothing passes through in it.
-    Nothing,
-}
+pub struct Watch(Option<Box<Follower>>);
 
 /// What a [`Watch`] saw of an answer.
 ///
@@ -88,46 +79,25 @@ impl Watch {
     /// Creates a watch for one answer. It sees nothing in a dialect that no client speaks
     /// ([`Dialect::serves_clients`]).
     pub fn new(dialect: Dialect, delivery: Delivery) -> Self {
-        Watch(match dialect {
-            Dialect::Anthropic => Follow::Anthropic(Box::new(Follower::new(delivery))),
-            Dialect::OpenaiChat => Follow::OpenaiChat(Box::new(Follower::new(delivery))),
-            Dialect::OpenaiResponses => Follow::OpenaiResponses(Box::new(Follower::new(delivery))),
-            Dialect::Gemini => Follow::Gemini(Box::new(Follower::new(delivery))),
-            Dialect::BedrockConverse => Follow::Nothing,
-        })
+        let watcher = |watched| Watcher::new(dialect, watched, delivery);
+        Watch(Watched::of(dialect).map(|watched| Box::new(Follower::new(watcher(watched), delivery))))
     }
 
     /// Reads the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
-        match &mut self.0 {
-            Follow::Anthropic(follower) => follower.feed(bytes),
-            Follow::OpenaiChat(follower) => follower.feed(bytes),
-            Follow::OpenaiResponses(follower) => follower.feed(bytes),
-            Follow::Gemini(follower) => follower.feed(bytes),
-            Follow::Nothing => {}
+        if let Some(follower) = &mut self.0 {
+            follower.feed(bytes);
         }
     }
 
     /// Returns whether any content has arrived yet, to measure the time to the first token.
     pub fn has_output(&self) -> bool {
-        match &self.0 {
-            Follow::Anthropic(follower) => follower.seen().has_output,
-            Follow::OpenaiChat(follower) => follower.seen().has_output,
-            Follow::OpenaiResponses(follower) => follower.seen().has_output,
-            Follow::Gemini(follower) => follower.seen().has_output,
-            Follow::Nothing => false,
-        }
+        self.0.as_ref().is_some_and(|follower| follower.seen().has_output)
     }
 
     /// Ends the input, and returns what was seen.
     pub fn finish(self) -> Seen {
-        match self.0 {
-            Follow::Anthropic(follower) => follower.finish(),
-            Follow::OpenaiChat(follower) => follower.finish(),
-            Follow::OpenaiResponses(follower) => follower.finish(),
-            Follow::Gemini(follower) => follower.finish(),
-            Follow::Nothing => Seen::default(),
-        }
+        self.0.map_or_else(Seen::default, |follower| follower.finish())
     }
 }
 

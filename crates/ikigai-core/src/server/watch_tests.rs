@@ -99,11 +99,7 @@ fn large_errors_are_errors() {
 
 #[test]
 fn memory_does_not_grow_with_the_answer() {
-    let held = |watch: &Watch| match &watch.0 {
-        Follow::Gemini(follower) => follower.held(),
-        Follow::OpenaiChat(follower) => follower.held(),
-        Follow::Anthropic(_) | Follow::OpenaiResponses(_) | Follow::Nothing => 0,
-    };
+    let held = |watch: &Watch| watch.0.as_ref().map_or(0, |follower| follower.held());
     let part = b"0123456789abcdef".repeat(1024);
     for (dialect, start) in [
         (Dialect::Gemini, &br#"data: {"candidates":[{"content":{"parts":[{"text":""#[..]),
@@ -208,6 +204,19 @@ fn running_counts_of_chat_chunks_are_the_last_ones() {
     let done = stream(Dialect::OpenaiChat, &format!("{text}data: [DONE]\n\n"));
     assert_eq!(done.usage.map(|usage| usage.output_tokens), Some(19));
     assert_eq!((done.ended, done.finish_reason), (true, Some(FinishReason::Unknown)));
+}
+
+/// The frames of another choice are like those of the first one, but the end of one is not the end of the other.
+#[test]
+fn choices_are_not_confused() {
+    let says = |index: u32| format!(r#"data: {{"choices":[{{"index":{index},"delta":{{"content":"x"}}}}]}}"#);
+    let ends =
+        |index: u32| format!(r#"data: {{"choices":[{{"index":{index},"delta":{{}},"finish_reason":"length"}}]}}"#);
+    let frames = [says(0), says(1), says(0), ends(1), ends(0), "data: [DONE]".to_owned()];
+    let text = frames.join("\n\n") + "\n\n";
+    let seen = stream(Dialect::OpenaiChat, &text);
+    assert_eq!((seen.usage, seen.finish_reason), decoded(Dialect::OpenaiChat, &text));
+    assert_eq!(seen.finish_reason, Some(FinishReason::Length));
 }
 
 #[test]

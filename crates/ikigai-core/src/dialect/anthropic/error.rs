@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::dialect::WireError;
-use crate::dialect::failure::{by_status, by_words, header, plain_message, request_id, retry_after};
+use crate::dialect::failure::{by_status, by_words, header, plain_message, request_id, retry_after, should_retry};
 use crate::json::tagged::Object;
 use crate::json::wire::{read_str, write};
 use crate::{Error, ErrorKind, Fields, Json, Part};
@@ -23,7 +23,7 @@ pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], bo
     let names = ["request-id", "x-request-id", "x-amzn-requestid"];
     error.request_id = error.request_id.or_else(|| request_id(headers, &names));
     error.retry_after_ms = retry_after(headers);
-    error.retryable = header(headers, "x-should-retry").and_then(|word| word.parse().ok());
+    error.retryable = should_retry(headers);
     error
 }
 

@@ -9,7 +9,7 @@ mod retry;
 use serde_json::{Map, Value, json};
 
 use crate::dialect::WireError;
-use crate::dialect::failure::{excerpt, header, request_id};
+use crate::dialect::failure::{excerpt, header, request_id, should_retry};
 use crate::json::wire::read_str;
 use crate::{Dialect, Error, ErrorKind, Part};
 
@@ -31,7 +31,7 @@ pub(crate) fn decode_error(dialect: Dialect, status: Option<u16>, headers: &[(St
     error.status = status;
     error.request_id = error.request_id.or_else(|| request_id(headers, &REQUEST_IDS));
     error.retry_after_ms = retry::after_ms(headers, &error);
-    error.retryable = retry::wish(headers).or(error.retryable);
+    error.retryable = should_retry(headers).or(error.retryable);
     error
 }
 

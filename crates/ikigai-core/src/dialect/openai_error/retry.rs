@@ -3,15 +3,6 @@
 use crate::dialect::failure::{duration_ms, header, retry_after, wait_in};
 use crate::{Error, ErrorKind};
 
-/// Returns whether the server itself says to retry.
-pub(super) fn wish(headers: &[(String, String)]) -> Option<bool> {
-    match header(headers, "x-should-retry")? {
-        "true" => Some(true),
-        "false" => Some(false),
-        _ => None,
-    }
-}
-
 /// Returns how long to wait, in milliseconds. A date is ignored: there is no clock here to compare it with.
 pub(super) fn after_ms(headers: &[(String, String)], error: &Error) -> Option<u64> {
     let limited = matches!(error.kind, ErrorKind::RateLimit | ErrorKind::Overloaded);

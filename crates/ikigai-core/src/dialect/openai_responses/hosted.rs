@@ -125,15 +125,11 @@ fn picture(item: &Value) -> Option<Block> {
     Some(Block::image(Source::Base64 { media_type: format!("image/{format}"), data }))
 }
 
-/// Whether the client has to run what this item asks for, so that the answer waits for it.
+/// Whether the client has to run what this item asks for, so that the answer waits for it. Some items say where they
+/// are run.
 pub(super) fn is_the_clients(item: &Value) -> bool {
     let place = item["execution"].as_str().or_else(|| at(item, "/environment/type").as_str());
-    is_run_by_client(item["type"].as_str().unwrap_or_default(), place)
-}
-
-/// Whether the client has to run an item of this type. Some items say where they are run.
-pub(super) fn is_run_by_client(kind: &str, place: Option<&str>) -> bool {
-    match kind {
+    match item["type"].as_str().unwrap_or_default() {
         "custom_tool_call"
         | "function_call"
         | "computer_call"
