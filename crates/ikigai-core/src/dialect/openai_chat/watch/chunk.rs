@@ -77,6 +77,7 @@ impl Parts {
             Delivery::Stream => {
                 let kept = &mut self.choice;
                 kept.finish = choice.finish.or(kept.finish.take());
+                kept.error = choice.error.or(kept.error.take());
                 kept.calls |= choice.calls;
                 kept.refused |= choice.refused;
                 kept.says |= choice.says;

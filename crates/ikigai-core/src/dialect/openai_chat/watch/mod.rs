@@ -18,7 +18,7 @@ use crate::{FinishReason, Usage};
 
 /// What differs between chunks that contain only text; some also contain running counts.
 const HOLES: Holes<'_> = Holes {
-    texts: &["content", "reasoning_content", "reasoning", "text", "arguments", "obfuscation"],
+    texts: &["content", "reasoning_content", "reasoning", "reasoning_text", "text", "arguments", "obfuscation"],
     value: Some("usage"),
 };
 
@@ -29,6 +29,8 @@ pub(crate) struct Watcher {
     seen: Seen,
     is_over: bool,
     finish: Option<String>,
+    /// The error in the choice.
+    told: Option<Box<str>>,
     holds: Holds,
     /// The most recent counts; empty if there are none.
     usage: String,
@@ -115,9 +117,10 @@ impl Picks for Watcher {
             (Place::Choice, "message") => Take::Enter(Place::Message),
             (Place::Message, "content") => Take::Enter(Place::Part),
             (Place::Part, "type") => Take::Keep(Slot::PartKind),
-            (Place::Delta, "content" | "reasoning_content" | "reasoning" | "reasoning_details" | "images") => {
-                Take::Keep(Slot::Words)
-            }
+            (
+                Place::Delta,
+                "content" | "reasoning_content" | "reasoning" | "reasoning_text" | "reasoning_details" | "images",
+            ) => Take::Keep(Slot::Words),
             (Place::Delta | Place::Message, "refusal") => Take::Keep(Slot::Refusal),
             (Place::Delta | Place::Message, "tool_calls") => Take::Enter(Place::Call),
             (Place::Delta | Place::Message, "function_call") => Take::Enter(Place::Function),
@@ -176,6 +179,7 @@ impl watch::Watcher for Watcher {
             seen: Seen::default(),
             is_over: false,
             finish: None,
+            told: None,
             holds: Holds::default(),
             usage: String::new(),
             usage_elsewhere: false,
@@ -200,21 +204,16 @@ impl watch::Watcher for Watcher {
 
     fn frame(&mut self, frame: Frame<'_>) {
         if let Some(error) = self.error(frame) {
+            if self.seen.started {
+                self.note_counts();
+            }
             return self.fail(error);
         }
-        if self.delivery == Delivery::Whole {
+        if self.delivery == Delivery::Whole || (!self.seen.started && self.chunk.choice.has_message) {
             return self.whole();
         }
+        self.note_counts();
         let chunk = &mut self.chunk;
-        if !self.seen.started && chunk.choice.has_message {
-            return self.whole();
-        }
-        if let Some(json) = chunk.choice_usage.get().or(chunk.usage.get()) {
-            json.clone_into(&mut self.usage);
-        }
-        if let Some(json) = chunk.groq_usage.get().filter(|_| self.usage.is_empty()) {
-            json.clone_into(&mut self.usage);
-        }
         if !self.seen.started {
             self.seen.id = self.seen.id.take().or(chunk.id.take());
             self.seen.model = self.seen.model.take().or(chunk.model.take());
@@ -231,6 +230,9 @@ impl watch::Watcher for Watcher {
         }
         if let Some(word) = choice.finish {
             self.finish = Some(word);
+        }
+        if choice.error.is_some() {
+            self.told = choice.error;
         }
     }
 
@@ -277,6 +279,17 @@ impl Watcher {
         openai_error::find(DIALECT, &body)
     }
 
+    /// Keeps a chunk's counts.
+    fn note_counts(&mut self) {
+        let chunk = &self.chunk;
+        if let Some(json) = chunk.choice_usage.get().or(chunk.usage.get()) {
+            json.clone_into(&mut self.usage);
+        }
+        if let Some(json) = chunk.groq_usage.get().filter(|_| self.usage.is_empty()) {
+            json.clone_into(&mut self.usage);
+        }
+    }
+
     fn fail(&mut self, error: crate::Error) {
         self.is_over = true;
         self.seen.error = Some(error);
@@ -300,13 +313,8 @@ impl Watcher {
         let choice = std::mem::take(&mut self.chunk.choice);
         self.seen.has_output = choice.has_message;
         self.holds = Holds { calls: choice.calls, broken_call: false, refusal: choice.refused };
-        self.finish = choice.finish;
+        (self.finish, self.told) = (choice.finish, choice.error);
         self.finish();
-        let said = choice.error.and_then(|error| serde_json::from_str::<Value>(&error).ok());
-        let said = said.and_then(|error| openai_error::find(DIALECT, &json!({"error": error})));
-        if let (Some(error), Some(said)) = (&mut self.seen.error, said) {
-            *error = said;
-        }
     }
 
     fn finish(&mut self) {
@@ -314,7 +322,9 @@ impl Watcher {
         let reason = finish(self.finish.as_deref(), self.holds);
         self.seen.finish_reason = Some(reason);
         if reason == FinishReason::Error {
-            self.seen.error = Some(broken(self.finish.as_deref()));
+            let told = self.told.take().and_then(|error| serde_json::from_str::<Value>(&error).ok());
+            let told = told.and_then(|error| openai_error::find(DIALECT, &json!({"error": error})));
+            self.seen.error = Some(told.unwrap_or_else(|| broken(self.finish.as_deref())));
         } else {
             self.seen.ended = true;
         }
