@@ -318,7 +318,7 @@ impl<'a> Fitting<'a> {
     fn let_the_user_begin(&mut self, done: &mut Conversation<'a>) {
         let fine = match done.messages.first() {
             Some(first) => first.role != Role::Assistant,
-            None => done.system.is_empty(),
+            None => done.system.is_empty() && self.request.messages.is_empty(),
         };
         if fine || self.abilities.beginning == Beginning::Anyone {
             return;

@@ -293,6 +293,12 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
+/// Reads a count. Servers in languages without integers write 20 as `20.0`, and some write it as a string.
+pub(crate) fn count(json: &str) -> Option<u64> {
+    let digits = json.trim_matches('"');
+    digits.parse().ok().or_else(|| whole(digits.parse().ok()?)?.try_into().ok())
+}
+
 /// Converts a float to an integer if it is whole and within the range that floats hold exactly.
 pub(crate) fn whole(number: f64) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]

@@ -1,6 +1,6 @@
 //! Token counts. The wire's input count excludes cached tokens, and its output count includes the thinking.
 
-use crate::json::wire::Raw;
+use crate::json::{self, wire::Raw};
 use crate::{Fields, Json, Part, ProviderTool, Usage};
 
 use super::DIALECT;
@@ -19,7 +19,7 @@ const COUNTED: [(ProviderTool, &str); 2] =
 /// Reads a `usage` object. Whatever is not a count stays in `provider_data`, field by field; `absent` in its shape
 /// lists the missing counts.
 pub(super) fn decode(mut fields: Fields) -> Usage {
-    let count = |json: &Json| json.to::<u64>().ok();
+    let count = |json: &Json| json::count(json.text());
     let of = |name: &str| fields.get(name).and_then(count);
     let details: Fields = fields.get(DETAILS).and_then(|details| details.to().ok()).unwrap_or_default();
     // The API counts the thinking inside the output. The documents that define the format show a separate count, on top

@@ -23,6 +23,8 @@ use crate::{Block, Part as DataPart, ProviderData, ToolResult};
 pub(super) const NAME: &str = "name";
 /// In the shape: how `response` was built, if not as `{"output": …}`, or `{"error": …}` for a failure.
 const PAYLOAD: &str = "payload";
+/// In the shape: there was a list of parts, without any.
+const NO_PARTS: &str = "no_parts";
 /// In the shape: the payload was JSON, not a string.
 const JSON: &str = "json";
 
@@ -89,6 +91,9 @@ pub(super) fn decode(mut response: FunctionResponse<'_>, data: &mut ProviderData
     };
     said.mark(data);
     let text = Some(said.text).filter(|text| !text.is_empty()).map(|text| Block::text(text.into_owned()));
+    if response.parts.as_ref().is_some_and(Vec::is_empty) {
+        data.set_part(DIALECT, DataPart::Shape, NO_PARTS, true);
+    }
     let parts = response.parts.take().unwrap_or_default();
     let blocks = text.into_iter().chain(parts.into_iter().map(content::decode)).collect();
     left.take_inner("functionResponse", response.leftovers());
@@ -103,11 +108,12 @@ pub(super) fn encode<'a>(
     id: Option<&'a str>,
     media: Vec<Part<'a>>,
 ) -> Part<'a> {
+    let has_list = !media.is_empty() || result.provider_data.part(DIALECT, DataPart::Shape).flag(NO_PARTS);
     let response = FunctionResponse {
         id: id.map(Text::from),
         name: Some(Text(name)),
         response: Said::of(result).write(),
-        parts: (!media.is_empty()).then_some(media),
+        parts: has_list.then_some(media),
         ..FunctionResponse::default()
     };
     Part { result: Some(Box::new(response)), ..Part::default() }

@@ -48,6 +48,8 @@ fn every_shape_of_payload_has_a_text_and_comes_back() {
     }
     let absent = json!({"functionResponse": {"name": "f"}});
     assert_eq!(whole(&decoded(&absent)), absent);
+    let no_parts = json!({"functionResponse": {"name": "f", "response": {"output": "x"}, "parts": []}});
+    assert_eq!(whole(&decoded(&no_parts)), no_parts);
 }
 
 #[test]

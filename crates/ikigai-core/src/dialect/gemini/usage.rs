@@ -9,7 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::DIALECT;
-use crate::json::wire::{Raw, Rest, keep};
+use crate::json::{
+    self,
+    wire::{Raw, Rest, keep},
+};
 use crate::{Fields, Part, ProviderData, Usage};
 
 /// In the shape: the counts as on the wire, where ours would differ: a 0 left out, a total that is not the sum.
@@ -50,7 +53,7 @@ pub(super) enum Count<'a> {
 impl Count<'_> {
     fn value(&self) -> Option<u64> {
         match self {
-            Count::Written(raw) => number(raw.text()),
+            Count::Written(raw) => json::count(raw.text()),
             Count::Number(count) => Some(*count),
         }
     }
@@ -125,7 +128,7 @@ impl Counts {
     /// Reads the count with this index.
     pub(super) fn read(&mut self, place: usize, written: &str) {
         if let Some(count) = self.0.get_mut(place) {
-            *count = number(written);
+            *count = json::count(written);
         }
     }
 
@@ -176,17 +179,13 @@ impl Counts {
     /// Returns the counts as we write them. Like protobuf, and Google, it omits counts of 0.
     fn of(usage: &Usage) -> Self {
         let tool_use = usage.provider_data.part(DIALECT, Part::Answer).get(TOOL_USE);
-        let tool_use = tool_use.and_then(|count| number(count.text()));
+        let tool_use = tool_use.and_then(|count| json::count(count.text()));
         let some = |count: u64| (count > 0).then_some(count);
         let prompt = usage.prompt_tokens().saturating_sub(tool_use.unwrap_or_default());
         let (candidates, thoughts) = (some(usage.output_tokens), some(usage.thinking_tokens));
         let cached = some(usage.cache_read_tokens);
         Counts([Some(prompt), candidates, thoughts, cached, tool_use, Some(usage.total_tokens())])
     }
-}
-
-fn number(value: &str) -> Option<u64> {
-    value.trim_matches('"').parse().ok()
 }
 
 /// Reads the usage in a `usageMetadata`. Returns `None` if it has no counts.

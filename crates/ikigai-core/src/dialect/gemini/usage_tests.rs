@@ -34,6 +34,7 @@ fn counts_are_disjoint_and_come_back() {
             [17, 3, 0, 0],
             20,
         ),
+        (json!({"promptTokenCount": 29.0, "candidatesTokenCount": 15.0, "totalTokenCount": 44.0}), [29, 15, 0, 0], 44),
         // All spent on thoughts: the candidates are left out.
         (json!({"promptTokenCount": 15, "thoughtsTokenCount": 2, "totalTokenCount": 17}), [15, 0, 2, 0], 17),
         (

@@ -21,7 +21,7 @@ const IMAGES: &str = "images";
 /// Shape: the speech was in `audio`.
 const AUDIO: &str = "audio";
 /// The fields that hold reasoning as plain text, in order of preference.
-const REASONING_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
+pub(super) const REASONING_FIELDS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"];
 
 /// Reads a message's fields except for its role: the blocks, and the notes about the message itself.
 pub(super) fn decode(mut message: Message<'_>, side: Side, ids: &mut Ids) -> (Vec<Block>, Notes) {
@@ -55,17 +55,15 @@ pub(super) fn decode(mut message: Message<'_>, side: Side, ids: &mut Ids) -> (Ve
 fn reasoning(message: &mut Message<'_>) -> Option<Block> {
     let mut notes = Notes::default();
     let mut text = None;
-    let (first, second) = (&mut message.reasoning_content, &mut message.reasoning);
-    if let Some(said) = first.take() {
-        notes.shape.set(REASONING_FIELD, REASONING_FIELDS[0]);
-        if second.as_deref() == Some(&said) {
-            second.take();
-            notes.shape.set(REASONING_ALSO, REASONING_FIELDS[1]);
+    let fields = [&mut message.reasoning_content, &mut message.reasoning, &mut message.reasoning_text];
+    for (name, words) in REASONING_FIELDS.iter().zip(fields) {
+        if text.is_none() {
+            text = words.take().map(Cow::into_owned);
+            text.iter().for_each(|_| notes.shape.set(REASONING_FIELD, *name));
+        } else if words.as_deref() == text.as_deref() {
+            words.take();
+            notes.shape.set(REASONING_ALSO, *name);
         }
-        text = Some(said.into_owned());
-    } else if let Some(said) = second.take() {
-        notes.shape.set(REASONING_FIELD, REASONING_FIELDS[1]);
-        text = Some(said.into_owned());
     }
     if !message.details.is_empty() {
         let details = std::mem::take(&mut message.details);
@@ -138,9 +136,14 @@ pub(super) fn speech_block(data: String, mut speech: Speech<'_>, side: Side) -> 
         notes.state.set(ID, id.as_str());
     }
     notes.extra = speech.leftovers();
-    let media_type = sniffed(&data).unwrap_or("audio/pcm").to_owned();
+    let media_type = speech_type(&data).to_owned();
     let source = Source::Base64 { media_type, data };
     Block::Audio(Audio { source, cache: None, provider_data: notes.into_data(side) })
+}
+
+/// Returns the media type of speech, which an answer does not name: what its bytes show, or else plain samples.
+pub(super) fn speech_type(data: &str) -> &'static str {
+    sniffed(data).unwrap_or("audio/pcm")
 }
 
 /// Whether a picture or speech was in a field of its own next to `content`.
@@ -224,7 +227,8 @@ impl<'a> Saying<'a> {
             self.message.details.extend(details_of(&thinking.provider_data));
         }
         let also = shape(&thinking.provider_data).str(REASONING_ALSO).filter(|_| self.spelling == Spelling::AsItCame);
-        let fields = [&mut self.message.reasoning_content, &mut self.message.reasoning];
+        let message = &mut self.message;
+        let fields = [&mut message.reasoning_content, &mut message.reasoning, &mut message.reasoning_text];
         for (name, words) in REASONING_FIELDS.iter().zip(fields) {
             if field == *name || also.as_deref() == Some(name) {
                 add(words, &thinking.text);
@@ -313,6 +317,11 @@ pub(super) fn write_speech(audio: &Audio, side: Side, state: StateUse) -> Option
         (Source::Base64 { data, .. }, Side::Response) => {
             speech.id = own.map(WireText);
             speech.data = Words(Some(data.as_str().into()));
+            if speech.id.is_none() && !shape(&audio.provider_data).flag(AUDIO) {
+                // Strict clients require these. Another API's speech has expired: nothing is stored under the id.
+                (speech.id, speech.transcript) = (Some("audio".into()), Some("".into()));
+                wire::put(&mut speech.rest, "expires_at", &0);
+            }
         }
         (Source::Url { .. } | Source::File { .. } | Source::Text { .. }, Side::Response) => return None,
     }

@@ -5,7 +5,7 @@
 //!
 //! - The copies differ in small things everywhere. What is *sent* depends on the fitted request and the provider's
 //!   [`Quirks`](crate::provider::Quirks). What *comes in* is read in every known spelling, whoever sent it.
-//! - Reasoning is in one of four places: `reasoning_content`, `reasoning`, `reasoning_details`, and `thinking` parts
+//! - Reasoning is in one of five places: `reasoning_content`, `reasoning`, `reasoning_text`, `reasoning_details`, and `thinking` parts
 //!   inside `content`. The thinking block remembers where it came from, and is written back there.
 //! - `finish_reason` may be `stop` in spite of tool calls, or missing. The content decides.
 //! - The system prompt is the leading run of `system` and `developer` messages; each `tool` message is one result, and

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::DIALECT;
 use super::notes::shape;
-use crate::json::whole;
+use crate::json;
 use crate::json::wire::Raw;
 use crate::{Fields, Json, Part, ProviderTool, Usage};
 
@@ -45,17 +45,19 @@ fn fields(raw: &RawValue) -> Fields {
 }
 
 fn count(fields: &Fields, name: &str) -> Option<u64> {
-    let value = fields.get(name)?;
-    // Servers in languages without integers write 20 as 20.0.
-    value.to().ok().or_else(|| whole(value.to().ok()?)?.try_into().ok())
+    json::count(fields.get(name)?.text())
 }
 
 fn counts(fields: &Fields) -> Usage {
     let details = |name: &str| -> Fields { fields.get(name).and_then(|value| value.to().ok()).unwrap_or_default() };
     let top = |name: &str| count(fields, name);
-    let (of_prompt, of_completion) = (details("prompt_tokens_details"), details("completion_tokens_details"));
-    let prompt = top("prompt_tokens").unwrap_or(0);
-    let completion = top("completion_tokens").unwrap_or(0);
+    // Some servers use the names of the Responses API.
+    let either = |name: &str, other: &str| top(name).or_else(|| top(other)).unwrap_or(0);
+    let part = |name: &'static str, other: &'static str| details(if fields.get(name).is_some() { name } else { other });
+    let of_prompt = part("prompt_tokens_details", "input_tokens_details");
+    let of_completion = part("completion_tokens_details", "output_tokens_details");
+    let prompt = either("prompt_tokens", "input_tokens");
+    let completion = either("completion_tokens", "output_tokens");
     let total = top("total_tokens");
     let elsewhere = ["prompt_cache_hit_tokens", "num_cached_tokens", "cached_tokens", "cache_read_input_tokens"];
     let read = count(&of_prompt, "cached_tokens").or_else(|| elsewhere.into_iter().find_map(top)).unwrap_or(0);

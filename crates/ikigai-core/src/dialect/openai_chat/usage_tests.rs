@@ -38,6 +38,12 @@ fn every_spelling_of_the_family_is_counted_once() {
     let doubles = json!({"prompt_tokens": 20.0, "completion_tokens": 10.0, "total_tokens": 30.0,
         "prompt_tokens_details": {"cached_tokens": 5.0}});
     assert_eq!(numbers(doubles), [15, 10, 0, 5, 0]);
+    // Some write them as strings, or with the names of the Responses API.
+    let strings = json!({"prompt_tokens": "20", "completion_tokens": "10", "total_tokens": "30"});
+    assert_eq!(numbers(strings), [20, 10, 0, 0, 0]);
+    let responses = json!({"input_tokens": 20, "output_tokens": 10, "total_tokens": 30,
+        "input_tokens_details": {"cached_tokens": 5}, "output_tokens_details": {"reasoning_tokens": 4}});
+    assert_eq!(numbers(responses), [15, 6, 4, 5, 0]);
     // Nonsense counts never go below zero.
     let more = json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15,
         "prompt_tokens_details": {"cached_tokens": 20}, "completion_tokens_details": {"reasoning_tokens": 7}});

@@ -5,7 +5,7 @@ use crate::server::alike::Holes;
 
 pub(crate) static WATCHED: Watched = Watched {
     holes: Some(Holes {
-        texts: &["content", "reasoning_content", "reasoning", "text", "arguments", "obfuscation"],
+        texts: &["content", "reasoning_content", "reasoning", "reasoning_text", "text", "arguments", "obfuscation"],
         value: Some("usage"),
     }),
     ..Watched::new(CHUNK)
@@ -40,6 +40,7 @@ const MESSAGE: &[Field] = &[
     within("content", PART),
     words("reasoning_content"),
     words("reasoning"),
+    words("reasoning_text"),
     within("reasoning_details", &[value("type"), words("text"), words("summary")]),
     words("refusal"),
     within("images", PART),

@@ -51,6 +51,7 @@ loose! {
         refusal "refusal": Words<'a>,
         reasoning_content "reasoning_content": Words<'a>,
         reasoning "reasoning": Words<'a>,
+        reasoning_text "reasoning_text": Words<'a>,
         details "reasoning_details": Vec<Raw<'a>>,
         audio "audio": Option<Raw<'a>>,
         images "images": Vec<Item<'a, Part<'a>>>,

@@ -3,44 +3,46 @@
 use serde_json::{Value, json};
 
 use super::DIALECT;
+use crate::json::count;
 use crate::json::loose::read_raw;
-use crate::json::wire::keep;
+use crate::json::wire::{Raw, keep};
 use crate::{Json, Loss, LossCode, Part, ProviderTool, Usage};
 
 loose! {
     /// The counts of an answer. The names of Chat Completions are accepted too.
     struct Counts<'a> {
-        input "input_tokens": Option<u64>,
-        prompt "prompt_tokens": Option<u64>,
+        input "input_tokens": Option<Raw<'a>>,
+        prompt "prompt_tokens": Option<Raw<'a>>,
         of_input "input_tokens_details": Option<Box<Details<'a>>>,
         of_prompt "prompt_tokens_details": Option<Box<Details<'a>>>,
-        output "output_tokens": Option<u64>,
-        completion "completion_tokens": Option<u64>,
+        output "output_tokens": Option<Raw<'a>>,
+        completion "completion_tokens": Option<Raw<'a>>,
         of_output "output_tokens_details": Option<Box<Details<'a>>>,
         of_completion "completion_tokens_details": Option<Box<Details<'a>>>,
-        total "total_tokens": Option<u64>,
+        total "total_tokens": Option<Raw<'a>>,
     }
 
     /// The breakdown of a count.
     struct Details<'a> {
-        cached "cached_tokens": Option<u64>,
-        written "cache_write_tokens": Option<u64>,
-        reasoning "reasoning_tokens": Option<u64>,
+        cached "cached_tokens": Option<Raw<'a>>,
+        written "cache_write_tokens": Option<Raw<'a>>,
+        reasoning "reasoning_tokens": Option<Raw<'a>>,
     }
 }
 
 /// Reads the counts. Returns `None` if there are none.
 pub(super) fn decode(wire: &Json) -> Option<Usage> {
     let counts: Counts<'_> = read_raw(wire.raw())?;
-    let (prompt, answer) = (counts.input.or(counts.prompt), counts.output.or(counts.completion));
+    let number = |raw: Option<Raw<'_>>| count(raw?.text());
+    let (prompt, answer) = (number(counts.input.or(counts.prompt)), number(counts.output.or(counts.completion)));
     if prompt.is_none() && answer.is_none() {
         return None;
     }
-    let (prompt, answer, total) = (prompt.unwrap_or(0), answer.unwrap_or(0), counts.total);
+    let (prompt, answer, total) = (prompt.unwrap_or(0), answer.unwrap_or(0), number(counts.total));
     let of_input = counts.of_input.or(counts.of_prompt).unwrap_or_default();
     let of_output = counts.of_output.or(counts.of_completion).unwrap_or_default();
-    let (read, write) = (of_input.cached.unwrap_or(0), of_input.written.unwrap_or(0));
-    let thinking = of_output.reasoning.unwrap_or(0);
+    let (read, write) = (number(of_input.cached).unwrap_or(0), number(of_input.written).unwrap_or(0));
+    let thinking = number(of_output.reasoning).unwrap_or(0);
     let mut usage = Usage {
         input_tokens: without(prompt, read.saturating_add(write), total.and_then(|total| total.checked_sub(answer))),
         output_tokens: without(answer, thinking, total.and_then(|total| total.checked_sub(prompt))),

@@ -36,6 +36,12 @@ fn counts_of_every_shape_are_disjoint() {
         ),
         (json!({"input_tokens": 7, "output_tokens": 3, "total_tokens": 10, "cost": 0.1}), [7, 3, 0, 0, 0]),
         (json!({"input_tokens": 7, "input_tokens_details": null}), [7, 0, 0, 0, 0]),
+        // From servers without integers.
+        (
+            json!({"input_tokens": 7.0, "output_tokens": 3.0, "output_tokens_details": {"reasoning_tokens": 1.0},
+                   "total_tokens": 10.0}),
+            [7, 2, 1, 0, 0],
+        ),
         // Reasoning that is not included in the answer, as the total shows, and impossible counts.
         (
             json!({"input_tokens": 7, "output_tokens": 3, "output_tokens_details": {"reasoning_tokens": 9},

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::provider::{ReasoningField, ReplayReasoning};
-use crate::{Level, Text, ThinkingBlock, ToolCall, ToolResult};
+use crate::{Level, Other, Text, ThinkingBlock, ToolCall, ToolResult};
 
 /// Returns a summary of the conversation: roles and texts.
 fn said(fitted: &Fitted<'_>) -> Vec<String> {
@@ -126,6 +126,10 @@ fn the_user_begins_where_that_is_asked_for() {
             _ => assert_eq!((said(fitted).len(), all(fitted)), (2, vec![])),
         });
     }
+    // So it does if nothing can be sent of what was said.
+    let foreign = Other { dialect: Dialect::BedrockConverse, data: json!({"x": 1}).into() };
+    let request = Request::new("some-model").message(Message::assistant([Block::Other(foreign)]));
+    with(&request, Dialect::Anthropic, &Quirks::NONE, |fitted| assert_eq!(said(fitted), ["user: (begin)"]));
 }
 
 #[test]

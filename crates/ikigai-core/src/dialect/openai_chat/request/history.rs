@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::shape;
 use crate::dialect::openai_chat::DIALECT;
-use crate::dialect::openai_chat::assistant::{GAP, Saying, details_of, field_of};
+use crate::dialect::openai_chat::assistant::{GAP, REASONING_FIELDS, Saying, details_of, field_of};
 use crate::dialect::openai_chat::content::{FIELD_CONTENT, is_cache_field};
 use crate::dialect::openai_chat::notes::{self, ContentShape, EXTRA_CONTENT, REASONING_DETAILS, Side};
 use crate::dialect::openai_chat::wire::{self, Content, Message, Part};
@@ -274,10 +274,10 @@ impl<'f> History<'f> {
             return self.push("assistant", wire);
         }
         // Reasoning is sent back in the target's form, not as received.
-        let is_reasoning = |name: &str| matches!(name, "reasoning" | "reasoning_content" | "reasoning_details");
+        let is_reasoning = |name: &str| REASONING_FIELDS.contains(&name) || name == REASONING_DETAILS;
         wire::add(&mut wire, extra.into_iter().filter(|(name, _)| !is_reasoning(name)).collect());
-        let has_reasoning =
-            !(wire.details.is_empty() && wire.reasoning.is_absent() && wire.reasoning_content.is_absent());
+        let told = [&wire.reasoning_content, &wire.reasoning, &wire.reasoning_text];
+        let has_reasoning = !wire.details.is_empty() || !told.iter().all(|words| words.is_absent());
         // The `content: null` of an empty message does not count.
         if is_silent && !has_reasoning && wire.extra_content.is_none() && wire.rest.len() < 2 {
             let why = "this API cannot express anything in this message; left out";

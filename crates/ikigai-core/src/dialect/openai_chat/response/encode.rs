@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{ABSENT, CHOICE, CHOICE_AT, CHOICES, CREATED, FINISH_REASON, Holds, MESSAGE, finish, word_of};
 use crate::dialect::losses::{block_loss, note_foreign};
 use crate::dialect::openai_chat::DIALECT;
-use crate::dialect::openai_chat::assistant::{Saying, field_of};
+use crate::dialect::openai_chat::assistant::{Saying, field_of, speech_type};
 use crate::dialect::openai_chat::notes::{self, EXTRA_CONTENT, Side, bound_shape, extra, shape};
 use crate::dialect::openai_chat::wire::{self, Answer, Choice, Message};
 use crate::dialect::openai_chat::{sealed, usage};
@@ -13,7 +13,7 @@ use crate::dialect::{Reply, WireResponse, openai_error};
 use crate::fit::{Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _, Words};
 use crate::json::wire::{Raw, Rest, Text, write};
-use crate::{Block, Dialect, Fields, Json, Loss, LossCode, Part, ProviderData, Response, Usage};
+use crate::{Audio, Block, Dialect, Fields, Image, Json, Loss, LossCode, Part, ProviderData, Response, Source, Usage};
 
 /// Encodes an answer for a client.
 ///
@@ -123,6 +123,8 @@ fn encode_message<'a>(response: &'a Response, reply: &Reply, model: &str, losses
         }
         if !saying.say(block, StateUse::Own, field.as_deref().unwrap_or("reasoning_content")) {
             losses.push(unsaid(block, index));
+        } else {
+            note_media(block, index, losses);
         }
         items.extend(sealed::seal(index, block, reply, model));
     }
@@ -141,6 +143,19 @@ fn encode_message<'a>(response: &'a Response, reply: &Reply, model: &str, losses
 pub(in crate::dialect::openai_chat) fn note_fields(data: &ProviderData, index: usize, losses: &mut Vec<Loss>) {
     if !data.is_empty() {
         note_foreign(data, DIALECT, &[Part::Extra, Part::Answer], &format!("content[{index}]."), losses);
+    }
+}
+
+/// Notes what a picture or speech of another dialect loses although it has a place: state, which only thinking, text and
+/// calls can bring back, and the format of speech, which an answer does not name.
+pub(in crate::dialect::openai_chat) fn note_media(block: &Block, index: usize, losses: &mut Vec<Loss>) {
+    let (Block::Image(Image { provider_data, .. }) | Block::Audio(Audio { provider_data, .. })) = block else { return };
+    note_foreign(provider_data, DIALECT, &[Part::State], &format!("content[{index}]."), losses);
+    if let Block::Audio(Audio { source: Source::Base64 { media_type, data }, .. }) = block
+        && *media_type != speech_type(data)
+    {
+        let why = format!("an answer does not say here that it is {media_type}");
+        losses.push(Loss::new(LossCode::Media, "audio", format!("content[{index}].source.media_type"), why));
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{Block, FinishReason};
 pub(crate) use decode::decode_response;
 pub(super) use decode::{Around, broken, failure, failure_of, listed_failure, usage_elsewhere};
 pub(crate) use encode::encode_response;
-pub(super) use encode::{foreign_fields, note_fields, service_tier, unsaid};
+pub(super) use encode::{foreign_fields, note_fields, note_media, service_tier, unsaid};
 
 /// Shape: the provider's own finish reason.
 pub(super) const FINISH_REASON: &str = "finish_reason";
@@ -48,8 +48,10 @@ impl Holds {
 ///
 /// Several servers send `stop` with tool calls, or nothing: complete calls are there to be run.
 pub(super) fn finish(word: Option<&str>, holds: Holds) -> FinishReason {
-    match word.unwrap_or_default() {
-        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "tool_calls" | "tool_use" | "function_call" => {
+    // Servers that pass on another API's reason may write it in capitals.
+    match word.unwrap_or_default().to_ascii_lowercase().as_str() {
+        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "tool_calls" | "tool_call" | "tool_use"
+        | "function_call" => {
             if holds.calls {
                 FinishReason::ToolUse
             } else if holds.refusal {

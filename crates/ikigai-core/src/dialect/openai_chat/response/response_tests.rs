@@ -7,7 +7,7 @@ use crate::dialect::Reply;
 use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::testing::{decode_response, encode_response};
 use crate::wire::Ids;
-use crate::{Dialect, ErrorKind, Part, Response, Usage};
+use crate::{Audio, Dialect, ErrorKind, Image, Part, Response, Source, Usage};
 
 fn answer(choice: Value) -> Value {
     json!({"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]})
@@ -72,6 +72,9 @@ fn the_content_decides_over_the_word() {
         (Some("length"), calls, Length),
         (Some("max_tokens"), nothing, Length),
         (Some("model_length"), nothing, Length),
+        (Some("STOP"), nothing, Stop),
+        (Some("MAX_TOKENS"), nothing, Length),
+        (Some("tool_call"), calls, ToolUse),
         (Some("model_context_window_exceeded"), nothing, Length),
         (Some("content_filter"), nothing, ContentFilter),
         (Some("error"), nothing, Error),
@@ -217,6 +220,30 @@ fn an_answer_from_elsewhere_as_a_client_wants_it() {
             "usage": {"prompt_tokens": 8, "completion_tokens": 9, "total_tokens": 17,
                 "prompt_tokens_details": {"cached_tokens": 3}, "completion_tokens_details": {"reasoning_tokens": 2}}
         })
+    );
+}
+
+#[test]
+fn media_from_elsewhere_has_what_clients_require_and_its_losses() {
+    let mut image = Image::new(Source::Base64 { media_type: "image/png".into(), data: "AAAA".into() });
+    image.provider_data.set_part(Dialect::Gemini, Part::State, "thought_signature", "c2ln");
+    let samples = Source::Base64 { media_type: "audio/L16;rate=24000".into(), data: "AAAA".into() };
+    let content = vec![Block::Image(image), Block::Audio(Audio::new(samples))];
+    let wire = super::encode_response(
+        &Response { content, finish_reason: FinishReason::Stop, ..Response::default() },
+        &Reply::default(),
+    );
+    let body: Value = serde_json::from_slice(&wire.body).unwrap();
+    let audio = json!({"id": "audio", "data": "AAAA", "transcript": "", "expires_at": 0});
+    assert_eq!(body["choices"][0]["message"]["audio"], audio);
+    let losses: Vec<String> =
+        wire.losses.iter().map(|loss| format!("{} {}: {}", loss.what, loss.place, loss.why)).collect();
+    assert_eq!(
+        losses,
+        [
+            "provider_data content[0].provider_data.gemini: only gemini knows thought_signature; left out",
+            "audio content[1].source.media_type: an answer does not say here that it is audio/L16;rate=24000",
+        ]
     );
 }
 

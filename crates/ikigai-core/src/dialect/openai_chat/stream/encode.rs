@@ -11,9 +11,9 @@ use serde_json::json;
 use crate::dialect::losses::note_foreign;
 use crate::dialect::openai_chat::assistant::{details_of, field_of, write_speech};
 use crate::dialect::openai_chat::calls::call_state;
-use crate::dialect::openai_chat::notes::{EXTRA_CONTENT, REASONING_DETAILS, Side, extra};
+use crate::dialect::openai_chat::notes::{EXTRA_CONTENT, REASONING_DETAILS, Side, extra, shape};
 use crate::dialect::openai_chat::response::{
-    FINISH_REASON, Holds, finish, foreign_fields, note_fields, service_tier, unsaid, word_of,
+    FINISH_REASON, Holds, finish, foreign_fields, note_fields, note_media, service_tier, unsaid, word_of,
 };
 use crate::dialect::openai_chat::sealed::{Owner, seal_parts};
 use crate::dialect::openai_chat::wire::{Call, Function};
@@ -109,7 +109,13 @@ impl WriteFrames for Encoder {
             Event::Error { error } => {
                 self.is_over = true;
                 out.extend_from_slice(b"data: ");
-                write(&json!({"error": openai_error::object(error)}), out);
+                let mut chunk = json!({"error": openai_error::object(error)});
+                // Counts that came with a failure of this dialect are in the same chunk.
+                let own = self.usage.take().filter(|usage| !shape(&usage.provider_data).is_empty());
+                if let (Some(raw), Some(chunk)) = (own.as_ref().and_then(usage::encode), chunk.as_object_mut()) {
+                    chunk.insert("usage".to_owned(), raw.to().unwrap_or_default());
+                }
+                write(&chunk, out);
                 out.extend_from_slice(b"\n\n");
             }
             Event::Other { dialect, data, .. } if *dialect == DIALECT => {
@@ -215,7 +221,9 @@ impl Encoder {
         if matches!(kind, Kind::Text(_) | Kind::Thinking(_)) {
             self.note_own(&state, index);
         }
-        if !said {
+        if said {
+            note_media(block, index, &mut self.losses);
+        } else {
             self.losses.push(unsaid(block, index));
         }
         self.open.insert(index, Open { kind, state, length: 0 });
@@ -237,12 +245,16 @@ impl Encoder {
     fn block_done(&mut self, index: usize, added: &ProviderData, out: &mut Vec<u8>) {
         let Some(mut open) = self.open.remove(&index) else { return };
         note_fields(added, index, &mut self.losses);
+        self.note_own(added, index);
         open.state.merge(added.clone());
         let (owner, details) = match &open.kind {
             Kind::Text(_) => (Owner::Text(open.length), Vec::new()),
             Kind::Thinking(_) => (Owner::Thinking(open.length), details_of(&open.state)),
             Kind::Call { id, .. } => (Owner::Call(id), Vec::new()),
-            Kind::Whole => return,
+            Kind::Whole => {
+                let place = format!("content[{index}].");
+                return note_foreign(added, DIALECT, &[Part::State], &place, &mut self.losses);
+            }
         };
         let sealed = seal_parts(index, owner, &open.state, &self.reply, &self.model);
         let details: Vec<Raw<'_>> = details.into_iter().chain(sealed.as_ref().map(Raw::of)).collect();
@@ -345,6 +357,7 @@ impl Encoder {
 fn field_for(thinking: &ThinkingBlock) -> Option<&'static [u8]> {
     match field_of(thinking).as_deref() {
         Some("reasoning") => Some(b"\"reasoning\":"),
+        Some("reasoning_text") => Some(b"\"reasoning_text\":"),
         Some(REASONING_DETAILS) => None,
         Some(_) | None => Some(b"\"reasoning_content\":"),
     }

@@ -106,6 +106,10 @@ fn reasoning_in_every_field_is_what_a_whole_answer_has() {
         )),
         whole(json!({"reasoning": "hm", "reasoning_content": "hm", "content": "A"}), "stop")
     );
+    assert_eq!(
+        bare(answer(&[json!({"reasoning_text": "h"}), json!({"reasoning_text": "m"}), text.clone()], "stop")),
+        whole(json!({"reasoning_text": "hm", "content": "A"}), "stop")
+    );
     // Whitespace before the reasoning belongs to the text after it.
     assert_eq!(
         bare(answer(&[json!({"content": "\n"}), json!({"reasoning_content": "hm"}), text], "stop")),
@@ -124,6 +128,39 @@ fn reasoning_in_every_field_is_what_a_whole_answer_has() {
             "stop"
         )
     );
+}
+
+#[test]
+fn calls_without_ids_on_the_same_index_are_several() {
+    let piece = |name: &str, arguments: &str| {
+        let function = json!({"name": name, "arguments": arguments});
+        json!({"tool_calls": [{"index": 0, "id": "", "function": function}]})
+    };
+    let calls = |deltas: &[Value]| -> Vec<(String, String)> {
+        let answer = answer(deltas, "stop");
+        let calls = answer.content.iter().filter_map(Block::as_tool_call);
+        calls.map(|call| (call.name.clone(), call.arguments.text().to_owned())).collect()
+    };
+    let call = |name: &str, arguments: &str| (name.to_owned(), arguments.to_owned());
+    assert_eq!(
+        calls(&[piece("f", r#"{"x":1}"#), piece("f", r#"{"x":2}"#), piece("g", r#"{"y":3}"#)]),
+        [call("f", r#"{"x":1}"#), call("f", r#"{"x":2}"#), call("g", r#"{"y":3}"#)]
+    );
+    // A repeated name is not another call while the arguments are incomplete, or if it brings none.
+    assert_eq!(
+        calls(&[piece("f", r#"{"x":"#), piece("f", r#"{"z":1}"#), piece("f", "}"), piece("f", "")]),
+        [call("f", r#"{"x":{"z":1}}"#)]
+    );
+}
+
+#[test]
+fn the_whole_message_at_the_end_adds_only_its_other_fields() {
+    let message = json!({"role": "assistant", "content": "Hi", "name": "M", "audio_content": ""});
+    let last = json!({"id": "1", "model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
+    let answer = collect(read(&[&delta(json!({"content": "Hi"})), &last.to_string(), "[DONE]"]));
+    assert_eq!(answer.content, [Block::text("Hi")]);
+    let own = answer.provider_data.part(Dialect::OpenaiChat, Part::Answer);
+    assert_eq!(serde_json::to_value(own).unwrap(), json!({"message.name": "M"}));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use super::choices;
 use super::merge::grows;
 use crate::dialect::openai_chat::wire::{Answer, Choice, Content, Message};
 use crate::json::loose::{Item, Loose as _, Words};
@@ -43,7 +44,7 @@ pub(super) fn parts<'c>(chunk: &'c Answer<'_>) -> Option<impl Iterator<Item = Pa
     let created = chunk.created.as_ref().map(|raw| part(raw.text(), PartKind::Number, Some(Slot::Created)));
     let usage = chunk.usage.as_ref().map(|raw| part(raw.text(), PartKind::Numbers, Some(Slot::Usage)));
     let logprobs = choice.logprobs.as_ref().map(|raw| part(raw.text(), PartKind::Value, Some(Slot::Logprobs)));
-    let padding = chunk.rest.iter().filter(|(name, _)| super::is_padding(name)).filter_map(|(_, raw)| {
+    let padding = chunk.rest.iter().filter(|(name, _)| choices::is_padding(name)).filter_map(|(_, raw)| {
         let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
         Some(part(inner, PartKind::Plain, None))
     });
@@ -64,8 +65,12 @@ fn said<'c>(delta: &'c Message<'_>) -> Option<Part<'c, Slot>> {
     };
     let thought =
         |words: &'c Words<'_>, name: &'static str| words.0.as_ref().map(|text| (text, Field::Reasoning(name)));
-    let said =
-        [content, thought(&delta.reasoning_content, "reasoning_content"), thought(&delta.reasoning, "reasoning")];
+    let said = [
+        content,
+        thought(&delta.reasoning_content, "reasoning_content"),
+        thought(&delta.reasoning, "reasoning"),
+        thought(&delta.reasoning_text, "reasoning_text"),
+    ];
     let mut said = said.into_iter().flatten();
     match (said.next(), said.next()) {
         (Some((Text(Cow::Borrowed(text)), field)), None) => Some(part(text, PartKind::Text, Some(Slot::Said(field)))),
@@ -77,7 +82,7 @@ fn brings_more(choice: &Choice<'_>, delta: &Message<'_>) -> bool {
     let any_grows = |rest: &Rest<'_>| rest.iter().any(|(name, value)| grows(name, value));
     choice.index.is_some_and(|index| index != 0)
         || choice.finish_reason.is_some()
-        || super::has_usage(choice)
+        || choices::has_usage(choice)
         || !delta.refusal.is_absent()
         || delta.audio.is_some()
         || delta.function_call.is_some()

@@ -2,7 +2,7 @@
 
 use super::merge::Items;
 use crate::dialect::openai_chat::DIALECT;
-use crate::dialect::openai_chat::assistant;
+use crate::dialect::openai_chat::assistant::{self, REASONING_FIELDS};
 use crate::dialect::openai_chat::content::{self, FIELD_CONTENT};
 use crate::dialect::openai_chat::notes::{REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, SIGNATURE, Side};
 use crate::dialect::openai_chat::wire::{Message, Part as WirePart};
@@ -45,12 +45,10 @@ impl Blocks {
 
     /// Reads reasoning under either name, or only as details.
     pub(super) fn reasoning(&mut self, delta: &mut Message<'_>, out: &mut Vec<Event>) {
-        let (first, second) = (delta.reasoning_content.take(), delta.reasoning.take());
-        if first.is_some() && first == second {
-            self.also = Some("reasoning");
-        }
-        let said = first.map(|text| ("reasoning_content", text)).or(second.map(|text| ("reasoning", text)));
-        if let Some((field, text)) = said {
+        let fields = [delta.reasoning_content.take(), delta.reasoning.take(), delta.reasoning_text.take()];
+        let mut said = REASONING_FIELDS.into_iter().zip(fields).filter_map(|(name, text)| Some((name, text?)));
+        if let Some((field, text)) = said.next() {
+            self.also = said.find(|(_, other)| *other == text).map(|(name, _)| name).or(self.also);
             self.think_aloud(field, text.into_owned(), out);
         }
         for detail in &delta.details {

@@ -1,7 +1,8 @@
 //! Tool calls assembled from their pieces.
 //!
 //! Pieces are matched by `index`, or else by `id`; otherwise they continue the last call. A new id on a used index is a
-//! new call: some servers give every call the index 0. Id and name are sent once; a repetition is not a continuation.
+//! new call: some servers give every call the index 0. So is a name with arguments, if nothing has an id and the call's
+//! arguments are complete. Id and name are sent once; a repetition is not a continuation.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -81,7 +82,7 @@ impl Calls {
     /// Adds one piece.
     fn piece(&mut self, mut piece: Call<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
         let id = piece.id.as_deref();
-        let at = self.find(&piece).unwrap_or_else(|| self.begin(out));
+        let at = self.find(&piece).filter(|at| !self.is_another(*at, &piece)).unwrap_or_else(|| self.begin(out));
         if let Some(index) = piece.index {
             self.by_index.insert(index, at);
         }
@@ -121,6 +122,19 @@ impl Calls {
             (None, None) if named => None,
             (None, None) => self.calls.len().checked_sub(1),
         }
+    }
+
+    /// Whether a piece on a call's index begins another call, although neither has an id: it has a name, and arguments
+    /// although the call's are complete.
+    fn is_another(&mut self, at: usize, piece: &Call<'_>) -> bool {
+        let Some(call) = self.calls.get_mut(at).filter(|call| call.id.is_none() && call.block.is_some()) else {
+            return false;
+        };
+        let function = piece.function.as_deref().filter(|function| calls::is_named(function));
+        let brings = function.and_then(|function| function.arguments.as_ref()).is_some_and(|arguments| {
+            arguments.as_str().unwrap_or_else(|| arguments.text().into()).trim_start().starts_with('{')
+        });
+        brings && piece.id.as_deref().is_none() && call.is_whole()
     }
 
     fn begin(&mut self, out: &mut Vec<Event>) -> usize {

@@ -17,13 +17,14 @@ use crate::json::wire::{Raw, Text};
 use crate::{Fields, Json};
 
 /// The strings that come in pieces. Others, such as ids and names, are only repeated.
-const TEXTS: [&str; 11] = [
+const TEXTS: [&str; 12] = [
     "arguments",
     "content",
     "data",
     "input",
     "reasoning",
     "reasoning_content",
+    "reasoning_text",
     "refusal",
     "summary",
     "text",

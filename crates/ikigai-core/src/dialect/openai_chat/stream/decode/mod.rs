@@ -7,6 +7,7 @@
 mod alike;
 mod blocks;
 mod calls;
+mod choices;
 mod merge;
 
 use base64::Engine as _;
@@ -21,7 +22,7 @@ use crate::dialect::openai_chat::wire::{Answer, Choice, Content, Message, Speech
 use crate::dialect::openai_chat::{DIALECT, assistant, usage};
 use crate::dialect::{Fault, ReadFrames, Seen};
 use crate::json::loose::{self, Item, read_raw};
-use crate::json::wire::{Raw, Text};
+use crate::json::wire::{Raw, Rest, Text};
 use crate::server::alike::{Alike, words};
 use crate::wire::Ids;
 use crate::{Error, Event, Fields, FinishReason, Json, Part, ProviderData};
@@ -30,6 +31,7 @@ use super::around::{write_around, write_head};
 use alike::{Field, Slot};
 use blocks::Blocks;
 use calls::Calls;
+use choices::{as_whole, has_usage, is_padding, is_whole, own_choice};
 use merge::{Items, Merged};
 
 /// The reader of one answer's chunks.
@@ -74,6 +76,9 @@ impl Decoder {
             return Err(listed_failure(data).map_or_else(broken, Fault::from));
         }
         if let Some(error) = failure(data, &chunk) {
+            if self.started {
+                self.counts(&chunk);
+            }
             return Err(error.into());
         }
         if !self.started && chunk.choices.iter().any(is_whole) {
@@ -84,6 +89,7 @@ impl Decoder {
             // The fields around its text may differ.
             None => self.alike.forget(),
         }
+        self.counts(&chunk);
         self.body(&chunk);
         if !self.started {
             self.id = self.id.take().or_else(|| chunk.id.take().map(Into::into));
@@ -125,8 +131,8 @@ impl Decoder {
         }
     }
 
-    /// Reads the fields around a chunk's choices, and all counts, wherever they are.
-    fn body(&mut self, chunk: &Answer<'_>) {
+    /// Reads the counts, wherever they are; the chunk of a failure may have them too.
+    fn counts(&mut self, chunk: &Answer<'_>) {
         let nothing = Choice::default();
         let own = chunk.choices.iter().find_map(own_choice).unwrap_or(&nothing);
         if let Some(raw) = &chunk.usage {
@@ -137,6 +143,10 @@ impl Decoder {
         {
             counts.text().clone_into(&mut self.usage);
         }
+    }
+
+    /// Reads the fields around a chunk's choices.
+    fn body(&mut self, chunk: &Answer<'_>) {
         self.settle();
         if let Some(created) = &chunk.created {
             self.body.set("created", &created.0);
@@ -167,6 +177,10 @@ impl Decoder {
         }
         if let Some(delta) = choice.delta.take() {
             self.delta(*delta, out);
+        }
+        if let Some(whole) = &choice.message {
+            // It comes last and repeats what was said.
+            self.beside(&whole.rest, Merged::set);
         }
         if let Some(word) = choice.finish_reason.take().filter(|word| !word.as_str().is_empty()) {
             self.finish = Some(word.into_string());
@@ -219,9 +233,13 @@ impl Decoder {
         if let Some(state) = &delta.extra_content {
             self.message.grow(EXTRA_CONTENT, &state.0);
         }
-        for (name, value) in &delta.rest {
+        self.beside(&delta.rest, Merged::grow);
+    }
+
+    fn beside(&mut self, fields: &Rest<'_>, keep: fn(&mut Merged, &str, &RawValue)) {
+        for (name, value) in fields {
             if name != "role" && !matches!(value.get(), "null" | "\"\"" | "[]" | "{}") {
-                self.message.grow(name, value);
+                keep(&mut self.message, name, value);
             }
         }
     }
@@ -353,40 +371,7 @@ impl ReadFrames for Decoder {
     }
 }
 
-/// Whether a name is present and differs from the first one.
+/// Whether a name differs from the first one.
 fn differs(name: &str, first: Option<&str>) -> bool {
     !name.is_empty() && first != Some(name)
-}
-
-/// Converts an assembled choice to its form in a whole answer, where calls have no indices.
-fn as_whole(choice: &Json) -> Json {
-    let Some(mut whole) = read_raw::<Choice<'_>>(choice.raw()) else { return choice.clone() };
-    for item in whole.message.iter_mut().flat_map(|message| &mut message.tool_calls) {
-        if let Item::Fits(call) = item {
-            call.index = None;
-        }
-    }
-    Json::of(&whole).unwrap_or_default()
-}
-
-/// Whether this has a message instead of a delta: a whole answer, not a piece.
-fn is_whole(item: &Item<'_, Choice<'_>>) -> bool {
-    matches!(item, Item::Fits(choice) if choice.message.is_some() && choice.delta.is_none())
-}
-
-fn own_choice<'c, 'a>(item: &'c Item<'a, Choice<'a>>) -> Option<&'c Choice<'a>> {
-    match item {
-        Item::Fits(choice) if choice.index.is_none_or(|index| index == 0) => Some(choice),
-        Item::Fits(_) | Item::Odd(_) => None,
-    }
-}
-
-/// Whether this is meaningless padding, which prevents guesses by length.
-fn is_padding(name: &str) -> bool {
-    matches!(name, "obfuscation" | "p")
-}
-
-/// Whether the counts are in the choice.
-fn has_usage(choice: &Choice<'_>) -> bool {
-    choice.rest.iter().any(|(name, value)| name == "usage" && value.get() != "null")
 }
