@@ -9,7 +9,7 @@ use crate::dialect::openai_responses::response::{self, Seal};
 use crate::dialect::openai_responses::wire::{self, Entry, Item, Many, find};
 use crate::json::loose::read_raw;
 use crate::json::wire::Text as Words;
-use crate::{Block, BlockKind, Json, Part, ProviderData, Text, ThinkingBlock, ToolCall};
+use crate::{Arguments, Block, Json, Part, ProviderData, Text, ThinkingBlock, ToolCall};
 
 /// An open block.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(super) struct Added {
 
 impl Encoder {
     /// Opens a block. Returns `None` if this wire has no place for it.
-    pub(super) fn open(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) -> Option<Slot> {
+    pub(super) fn begin_block(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) -> Option<Slot> {
         if let Block::Text(text) = block {
             return self.open_text(text, out);
         }
@@ -135,10 +135,9 @@ impl Encoder {
         Some(Slot { output, part, refuses: text.is_refusal(), block: Block::Text(text.clone()) })
     }
 
-    /// Writes a piece of a block of this kind.
-    pub(super) fn delta(&mut self, index: usize, kind: BlockKind, piece: &str, out: &mut Vec<u8>) {
-        let slot = self.blocks.get_mut(index).and_then(Option::as_mut).filter(|slot| slot.block.kind() == kind);
-        let Some(slot) = slot else { return };
+    /// Writes a piece of a block.
+    pub(super) fn delta(&mut self, index: usize, piece: &str, out: &mut Vec<u8>) {
+        let Some(slot) = self.blocks.get_mut(index).and_then(Option::as_mut) else { return };
         let Some(item) = self.items.get(slot.output) else { return };
         let place = Place::within(&item.id, slot.output);
         match &mut slot.block {
@@ -167,9 +166,18 @@ impl Encoder {
     }
 
     /// Ends a block, with the data from its end event.
-    pub(super) fn close(&mut self, index: usize, data: &ProviderData, out: &mut Vec<u8>) {
+    pub(super) fn end_block(
+        &mut self,
+        index: usize,
+        arguments: Option<&Arguments>,
+        data: &ProviderData,
+        out: &mut Vec<u8>,
+    ) {
         let slot = self.blocks.get_mut(index).and_then(Option::take);
         let Some(Slot { output, part, mut block, .. }) = slot else { return };
+        if let (Block::ToolCall(call), Some(arguments)) = (&mut block, arguments) {
+            call.arguments = arguments.clone();
+        }
         match &mut block {
             // The item is unfinished as it was added.
             Block::Other(item) => {
