@@ -3,6 +3,7 @@
 //! A client appends each block as it starts and then finds it by its index, so on this wire one block ends before the
 //! next begins. The driver passes the events on in that order.
 
+use crate::dialect::losses::{note_answer, note_block, note_usage};
 use crate::dialect::{Ids, Reply, WriteFrames};
 use crate::json::tagged::{Object, Tagged};
 use crate::json::wire::Raw;
@@ -53,8 +54,8 @@ struct Current {
 
 impl WriteFrames for Encoder {
     fn start(&mut self, id: Option<&str>, model: Option<&str>, data: &ProviderData, out: &mut Vec<u8>) {
-        self.writer.model = model.map(str::to_owned);
-        self.writer.note_answer(data);
+        self.writer.answerer.model = model.map(str::to_owned);
+        note_answer(data, DIALECT, &mut self.writer.losses);
         self.own = data.part(DIALECT, Part::Answer).clone();
         self.starting = Some(id.map_or_else(|| format!("msg_{}", self.ids.next_id()), str::to_owned));
         // This dialect's own streams have the usage right after the start; others only at their end.
@@ -107,7 +108,7 @@ impl WriteFrames for Encoder {
         if let Some(arguments) = arguments.filter(|arguments| current.is_empty && arguments.text() != "{}") {
             self.piece(index, arguments.text(), out);
         }
-        self.writer.note_block(end, index);
+        note_block(end, DIALECT, index, &mut self.writer.losses);
         self.end_block(out);
         // State known at the start goes before the block, the rest after it.
         if let Some(PieceKind::Text | PieceKind::Arguments) = pieces
@@ -127,8 +128,8 @@ impl WriteFrames for Encoder {
     fn done(&mut self, reason: FinishReason, data: &ProviderData, out: &mut Vec<u8>) {
         self.write_start(out);
         self.end_block(out);
-        self.writer.note_answer(data);
-        self.writer.note_usage(self.usage.as_ref());
+        note_answer(data, DIALECT, &mut self.writer.losses);
+        note_usage(self.usage.as_ref(), DIALECT, &mut self.writer.losses);
         if reason == FinishReason::Error {
             return self.fail(&Error::new(ErrorKind::Server, "the answer broke off"), out);
         }
@@ -193,7 +194,7 @@ impl Encoder {
             id: Some(id.into()),
             kind: Some("message".into()),
             role: Some("assistant".into()),
-            model: Some(self.writer.model.as_deref().unwrap_or_default().into()),
+            model: Some(self.writer.answerer.model.as_deref().unwrap_or_default().into()),
             content: Some(Vec::new()),
             stop_reason: null(),
             stop_sequence: null(),

@@ -212,8 +212,8 @@ fn whole_blocks_and_late_arguments() {
     // What only another dialect has is left out, and reported.
     let mut encoder = StreamEncoder::new(DIALECT, reply());
     events.iter().for_each(|event| encoder.push(event, &mut Vec::new()));
-    let lost =
-        Loss::new(crate::LossCode::ForeignContent, "other", "content[1]", "only openai-responses knows x; left out");
+    let why = "a block that only openai-responses has (x); left out";
+    let lost = Loss::new(crate::LossCode::ForeignContent, "other", "content[1]", why);
     assert_eq!(encoder.losses(), [lost]);
     let response = answer_of(&frames_of(&events, reply()));
     assert_eq!(

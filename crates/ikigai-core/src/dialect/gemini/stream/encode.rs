@@ -6,11 +6,13 @@
 use std::borrow::Cow;
 
 use super::super::error::encode_error;
-use super::super::response::{Parts, failure, finish_word, is_blocked, kept_fields, report};
-use super::super::state::{Signer, own_signature, text_of};
+use super::super::response::{Parts, failure, finish_word, is_blocked, kept_fields};
+use super::super::state::{own_signature, signature, text_of};
 use super::super::wire::{Answer, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, usage};
 use crate::dialect::WriteFrames;
+use crate::dialect::losses::{note_answer, note_block, note_usage};
+use crate::dialect::seal::Answerer;
 use crate::fit::Spelling;
 use crate::json::text;
 use crate::json::wire::{Raw, Text, append, write};
@@ -24,7 +26,7 @@ use crate::{
 pub(crate) struct Encoder {
     reply: Reply,
     id: Option<String>,
-    model: Option<String>,
+    answerer: Answerer,
     data: ProviderData,
     usage: Option<Usage>,
     /// The highest counts that have been sent.
@@ -58,7 +60,7 @@ impl WriteFrames for Encoder {
         // An answer of this dialect without an id stays that way.
         let own = data.part(DIALECT, DataPart::Answer).is_empty();
         self.id = id.map(str::to_owned).or_else(|| own.then(|| self.reply.ids.next_id()));
-        self.model = model.map(str::to_owned);
+        self.answerer = Answerer::new(&self.reply, model);
         self.data = data.clone();
         self.make_names();
     }
@@ -115,13 +117,12 @@ impl WriteFrames for Encoder {
         }
         let kind = block.kind();
         let Some(data) = block.provider_data() else { return };
-        report(data, &format!("content[{index}]."), &mut self.losses);
+        note_block(data, DIALECT, index, &mut self.losses);
         if added.is_empty() && !unsigned {
             return;
         }
-        let signer = Signer::new(&self.reply, self.model.as_deref());
         let mut part = content::text("", kind);
-        part.signature = signer.signature(data, kind, written).map(Text::from);
+        part.signature = signature(data, kind, written, &self.answerer).map(Text::from);
         let says_more = written == 0 && !data.part(DIALECT, DataPart::Extra).is_empty();
         if part.signature.is_none() && !says_more {
             return;
@@ -157,34 +158,34 @@ impl WriteFrames for Encoder {
         candidate.index.get_or_insert_with(|| Raw::of(&0));
         let is_blocked = self.blocks == 0 && is_blocked(data.part(DIALECT, DataPart::Answer));
         let usage = self.usage.as_ref().map(|usage| usage::encode(usage, &self.told));
-        let (model, id) = (self.model.as_deref().map(Text::from), self.id.as_deref().map(Text::from));
+        let (model, id) = (self.answerer.model.as_deref().map(Text::from), self.id.as_deref().map(Text::from));
         let candidates = (!is_blocked).then_some(OneOrMany::Single(candidate));
         let answer = Answer { candidates, usage, model, id, rest, ..Answer::default() };
         self.last_frame(&write(&answer), out);
-        report(&data, "", &mut self.losses);
-        if let Some(usage) = &self.usage {
-            report(&usage.provider_data, "usage.", &mut self.losses);
-        }
+        note_answer(&data, DIALECT, &mut self.losses);
+        note_usage(self.usage.as_ref(), DIALECT, &mut self.losses);
     }
 
     /// Writes a failure, and notes what is lost: unfinished blocks, and the fields next to parts if there were none.
     fn fail(&mut self, failure: &Error, out: &mut Vec<u8>) {
         for open in std::mem::take(&mut self.open) {
-            let place = format!("content[{}]", open.index);
             if !matches!(open.block, Block::Text(_) | Block::Thinking(_)) {
+                let (kind, place) = (open.block.kind().as_str(), format!("content[{}]", open.index));
                 let why = "the stream failed before it was whole; left out";
-                self.losses.push(Loss::new(LossCode::NotInDialect, open.block.kind().as_str(), place, why));
+                self.losses.push(Loss::new(LossCode::NotInDialect, kind, place, why));
             } else if let Some(data) = open.block.provider_data() {
-                report(data, &format!("{place}."), &mut self.losses);
+                note_block(data, DIALECT, open.index, &mut self.losses);
             }
         }
         if self.blocks == 0 {
-            for (name, _) in [("id", &self.id), ("model", &self.model)].iter().filter(|(_, text)| text.is_some()) {
+            for (name, _) in
+                [("id", &self.id), ("model", &self.answerer.model)].iter().filter(|(_, text)| text.is_some())
+            {
                 let why = "the stream failed before its first part, which would say it; left out";
                 self.losses.push(Loss::new(LossCode::NotInDialect, *name, *name, why));
             }
         }
-        report(&self.data, "", &mut self.losses);
+        note_answer(&self.data, DIALECT, &mut self.losses);
         self.last_frame(&encode_error(failure).body, out);
     }
 
@@ -207,7 +208,7 @@ impl Encoder {
 
     fn make_names(&mut self) {
         self.names.clear();
-        for (name, value) in [(r#","modelVersion":"#, &self.model), (r#","responseId":"#, &self.id)] {
+        for (name, value) in [(r#","modelVersion":"#, &self.answerer.model), (r#","responseId":"#, &self.id)] {
             if let Some(value) = value {
                 self.names.extend_from_slice(name.as_bytes());
                 text::write(value, &mut self.names);
@@ -272,9 +273,8 @@ impl Encoder {
 
     /// Writes a block in one piece.
     fn whole(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
-        let signer = Signer::new(&self.reply, self.model.as_deref());
-        let mut writer = Parts { signer, losses: &mut self.losses };
-        for part in &writer.of(block, &format!("content[{index}]")) {
+        let mut writer = Parts { answerer: &self.answerer, losses: &mut self.losses };
+        for part in &writer.of(index, block) {
             self.part(part, out);
         }
     }

@@ -8,16 +8,15 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::dialect::losses::note_foreign;
+use crate::dialect::losses::{note_answer, note_block, note_usage};
 use crate::dialect::openai_chat::assistant::{details_of, field_of, write_speech};
 use crate::dialect::openai_chat::calls::call_state;
 use crate::dialect::openai_chat::notes::{EXTRA_CONTENT, REASONING_DETAILS, Side, extra};
-use crate::dialect::openai_chat::response::{
-    FINISH_REASON, Holds, finish, foreign_fields, note_fields, service_tier, unsaid, word_of,
-};
+use crate::dialect::openai_chat::response::{FINISH_REASON, Holds, finish, service_tier, unsaid, word_of};
 use crate::dialect::openai_chat::sealed::{Owner, seal_parts};
 use crate::dialect::openai_chat::wire::{Call, Function};
 use crate::dialect::openai_chat::{DIALECT, content, usage};
+use crate::dialect::seal::Answerer;
 use crate::dialect::{Reply, WriteFrames, openai_error};
 use crate::fit::StateUse;
 use crate::json::loose::Words;
@@ -36,7 +35,7 @@ use super::around::{write_around, write_head};
 pub(crate) struct Encoder {
     reply: Reply,
     id: Json,
-    model: String,
+    answerer: Answerer,
     /// The beginning of every chunk, up to and including `"choices":[`.
     head: Vec<u8>,
     /// The beginning of a chunk with a delta, up to and including `"delta":{`.
@@ -83,7 +82,7 @@ impl WriteFrames for Encoder {
             Some(id) => id.to_owned(),
             None => format!("chatcmpl-{}", self.reply.ids.next_id()),
         };
-        model.unwrap_or_default().clone_into(&mut self.model);
+        self.answerer = Answerer::new(&self.reply, model);
         self.set_head(Json::from(id));
         self.delta(out, b"\"role\":\"assistant\",\"content\":\"\"", |_| {});
         self.about_answer(data);
@@ -118,7 +117,7 @@ impl WriteFrames for Encoder {
             | Block::Other(_) => None,
         };
         let state = block.provider_data().cloned().unwrap_or_default();
-        note_fields(&state, index, &mut self.losses);
+        note_block(&state, DIALECT, index, &mut self.losses);
         let kind = kind.unwrap_or_else(|| {
             self.losses.push(unsaid(block, index));
             Kind::Whole
@@ -155,7 +154,7 @@ impl WriteFrames for Encoder {
             self.piece(index, arguments.text(), out);
         }
         let Some(mut open) = self.open.remove(&index) else { return };
-        note_fields(added, index, &mut self.losses);
+        note_block(added, DIALECT, index, &mut self.losses);
         open.state.merge(added.clone());
         let (owner, details) = match &open.kind {
             Kind::Text(_) => (Owner::Text(open.length), Vec::new()),
@@ -172,7 +171,7 @@ impl WriteFrames for Encoder {
             }
             Kind::Whole => return,
         };
-        let sealed = seal_parts(index, owner, &open.state, &self.reply, &self.model);
+        let sealed = seal_parts(index, owner, &open.state, &self.answerer);
         let details: Vec<Raw<'_>> = details.into_iter().chain(sealed.as_ref().map(Raw::of)).collect();
         if !details.is_empty() {
             self.delta(out, b"\"reasoning_details\":", |out| append(&details, out));
@@ -191,7 +190,7 @@ impl WriteFrames for Encoder {
         let own = own.as_deref().filter(|word| finish(Some(word), self.holds) == reason);
         self.last_chunk(own.or(word_of(reason)).unwrap_or("stop"), out);
         if let Some(usage) = self.usage.take() {
-            note_foreign(&usage.provider_data, DIALECT, &[Part::Extra, Part::Answer], "usage.", &mut self.losses);
+            note_usage(Some(&usage), DIALECT, &mut self.losses);
             if self.reply.stream_usage {
                 out.extend_from_slice(&self.head);
                 out.extend_from_slice(b"],\"usage\":");
@@ -223,7 +222,8 @@ impl Encoder {
 
     fn set_head(&mut self, id: Json) {
         let mut head = b"data: ".to_vec();
-        write_head(&id, &Json::of(&self.reply.created).unwrap_or_default(), &self.model, &mut head);
+        let model = self.answerer.model.as_deref().unwrap_or_default();
+        write_head(&id, &Json::of(&self.reply.created).unwrap_or_default(), model, &mut head);
         self.delta_head = [&head, b"{\"index\":0,\"delta\":{".as_slice()].concat();
         (self.id, self.head) = (id, head);
     }
@@ -233,7 +233,7 @@ impl Encoder {
         self.service_tier = service_tier(data).cloned().or(self.service_tier.take());
         self.own.merge(extra(data, Side::Response).clone());
         self.state = data.part(DIALECT, Part::State).get(EXTRA_CONTENT).cloned().or(self.state.take());
-        foreign_fields(data, None, &mut self.losses);
+        note_answer(data, DIALECT, &mut self.losses);
     }
 
     /// Writes a chunk whose delta has these fields.
@@ -283,7 +283,7 @@ impl Encoder {
         let (id, model) = (own.remove("id"), own.remove("model"));
         if id.is_some() || model.is_some() {
             // The original last chunk had its own id or model.
-            self.model = model.and_then(|model| model.to().ok()).unwrap_or_else(|| std::mem::take(&mut self.model));
+            self.answerer.model = model.and_then(|model| model.to().ok()).or(self.answerer.model.take());
             let id = id.unwrap_or_else(|| std::mem::take(&mut self.id));
             self.set_head(id);
         }

@@ -5,7 +5,7 @@ use super::wire::{Place, Said};
 use crate::dialect::openai_responses::DIALECT;
 use crate::dialect::openai_responses::content::{Keep, other};
 use crate::dialect::openai_responses::items::{self, said};
-use crate::dialect::openai_responses::response::{self, Seal};
+use crate::dialect::openai_responses::response;
 use crate::dialect::openai_responses::wire::{self, Entry, Item, Many, find};
 use crate::json::loose::read_raw;
 use crate::json::wire::Text as Words;
@@ -227,7 +227,7 @@ impl Encoder {
             self.frames.send("response.output_text.done", place, &said, out);
         }
         self.frames.send("response.content_part.done", place, &[("part", &whole_part(&text))], out);
-        let sealed = Seal::new(&self.reply, &self.model).of_text(&text, &mut self.ids);
+        let sealed = response::seal_text(&text, &self.answerer, &mut self.ids);
         if let Some(place) = item.texts.get_mut(part) {
             *place = Some(text);
         }
@@ -269,8 +269,7 @@ impl Encoder {
             let said = wire::Part::text("summary_text", &block.text);
             self.frames.send("response.reasoning_summary_part.done", place, &[("part", &said)], out);
         }
-        let seal = Seal::new(&self.reply, &self.model);
-        let mut item = response::serve_reasoning(block, seal, &mut self.ids);
+        let mut item = response::serve_reasoning(block, &self.answerer, &mut self.ids);
         // Strict clients refuse reasoning without it.
         if matches!(item.summary, Many::Absent) && find(&item.rest, "summary").is_none_or(|raw| raw.get() == "null") {
             item.summary = Many::List(Vec::new());
@@ -285,7 +284,7 @@ impl Encoder {
         self.frames.send("response.function_call_arguments.done", place, &said, out);
         let item = response::serve_call(call, &mut self.ids);
         self.done(output, Item { call_id: Some(call.id.as_str().into()), ..item }, out);
-        let sealed = Seal::new(&self.reply, &self.model).of_call(call, &mut self.ids);
+        let sealed = response::seal_call(call, &self.answerer, &mut self.ids);
         self.carry(sealed, out);
     }
 

@@ -9,6 +9,7 @@ use super::blocks::{Added, Slot};
 use super::wire::{Frames, Place};
 use crate::dialect::openai_responses::response::{self, Asks, End, Head};
 use crate::dialect::openai_responses::wire::{Entry, Many, word};
+use crate::dialect::seal::Answerer;
 use crate::dialect::{Ids, Reply, WriteFrames};
 use crate::{Arguments, Block, Error, FinishReason, Json, Loss, ProviderData, Usage};
 
@@ -18,12 +19,12 @@ use crate::{Arguments, Block, Error, FinishReason, Json, Loss, ProviderData, Usa
 /// losses.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
-    pub(super) reply: Reply,
+    reply: Reply,
     pub(super) ids: Ids,
     pub(super) frames: Frames,
     /// The initial response object, with the id that every frame repeats.
     head: Head,
-    pub(super) model: String,
+    pub(super) answerer: Answerer,
     /// The answer's own data in this dialect.
     data: ProviderData,
     /// One entry per block, by index; `None` if it is done, or has no place on this wire.
@@ -39,9 +40,9 @@ pub(crate) struct Encoder {
 
 impl WriteFrames for Encoder {
     fn start(&mut self, id: Option<&str>, model: Option<&str>, data: &ProviderData, out: &mut Vec<u8>) {
-        self.model = model.unwrap_or_default().to_owned();
+        self.answerer = Answerer::new(&self.reply, model);
         self.data = data.clone();
-        self.head = Head::new(data, id, &self.model, &self.reply, &mut self.ids);
+        self.head = Head::new(data, id, &self.answerer, self.reply.created, &mut self.ids);
         if self.head.id.is_none() {
             self.head.id = Some(response::new_id("resp", &mut self.ids));
         }
