@@ -7,17 +7,18 @@
 
 mod budget;
 mod progress;
+#[cfg(feature = "server")]
+mod write;
 
 pub(crate) use progress::Progress;
 use progress::Reader;
 
-use super::hosted::Lowering;
-use super::lanes::{Lanes, Queue};
-use super::losses::note_event;
-use super::{Reply, WriteFrames, anthropic, gemini, openai_chat, openai_responses};
 use crate::limits::limit_reached;
 use crate::wire::{Ids, Sse, SseError};
-use crate::{Dialect, Error, Event, Limits, Loss};
+use crate::{Dialect, Error, Event, Limits};
+
+#[cfg(feature = "server")]
+pub use write::StreamEncoder;
 
 /// A decoder of one dialect's streams: bytes in, cut anywhere; canonical events out.
 ///
@@ -101,98 +102,6 @@ impl StreamDecoder {
                 SseError::NotUtf8 { .. } => Error::protocol(fault.to_string()),
             };
             self.progress.fail(error, out);
-        }
-    }
-}
-
-/// An encoder of one dialect's streams: canonical events in, that dialect's own event sequence out.
-///
-/// For a dialect that clients do not speak ([`Dialect::serves_clients`]) it writes nothing and reports a loss.
-#[cfg(feature = "server")]
-#[derive(Debug)]
-pub struct StreamEncoder {
-    dialect: Dialect,
-    writer: Writer,
-    lowering: Lowering,
-    /// For wires that cannot tell open blocks apart.
-    queue: Option<Queue>,
-    losses: Vec<Loss>,
-}
-
-#[cfg(feature = "server")]
-#[derive(Debug)]
-enum Writer {
-    Anthropic(Box<anthropic::Encoder>),
-    OpenaiChat(Box<openai_chat::Encoder>),
-    OpenaiResponses(Box<openai_responses::Encoder>),
-    Gemini(Box<gemini::Encoder>),
-    /// For a dialect that clients do not speak.
-    Nobody,
-}
-
-#[cfg(feature = "server")]
-impl StreamEncoder {
-    /// Creates an encoder for one stream.
-    pub fn new(dialect: Dialect, reply: Reply) -> Self {
-        let (mut losses, lowering) = (Vec::new(), Lowering::new(dialect, &reply));
-        let writer = match dialect {
-            Dialect::Anthropic => Writer::Anthropic(Box::new(anthropic::Encoder::new(reply))),
-            Dialect::OpenaiChat => Writer::OpenaiChat(Box::new(openai_chat::Encoder::new(reply))),
-            Dialect::OpenaiResponses => Writer::OpenaiResponses(Box::new(openai_responses::Encoder::new(reply))),
-            Dialect::Gemini => Writer::Gemini(Box::new(gemini::Encoder::new(reply))),
-            Dialect::BedrockConverse => {
-                losses.push(dialect.lost_answer());
-                Writer::Nobody
-            }
-        };
-        let queue = match dialect {
-            // Calls have indices, but OpenAI's own client parses a call's arguments as soon as the next index appears.
-            Dialect::OpenaiChat => Some(Queue::new(Lanes::SameKind)),
-            Dialect::Gemini | Dialect::Anthropic => Some(Queue::new(Lanes::All)),
-            // Items have indices.
-            Dialect::OpenaiResponses | Dialect::BedrockConverse => None,
-        };
-        StreamEncoder { dialect, writer, lowering, queue, losses }
-    }
-
-    /// Encodes the next event and appends its bytes. [`Event::Done`] and [`Event::Error`] end the stream.
-    pub fn push(&mut self, event: &Event, out: &mut Vec<u8>) {
-        if note_event(event, self.dialect, &mut self.losses) {
-            return;
-        }
-        let (writer, queue) = (&mut self.writer, &mut self.queue);
-        self.lowering.push(event, &mut |event| match queue {
-            Some(queue) => queue.push(event, |event| writer.event(event, out)),
-            None => writer.event(event, out),
-        });
-        self.lowering.settle(self.writer.take_losses(), &mut self.losses);
-    }
-
-    /// Returns what could not be carried so far.
-    pub fn losses(&self) -> &[Loss] {
-        &self.losses
-    }
-}
-
-#[cfg(feature = "server")]
-impl Writer {
-    fn event(&mut self, event: &Event, out: &mut Vec<u8>) {
-        match self {
-            Writer::Anthropic(writer) => writer.event(event, out),
-            Writer::OpenaiChat(writer) => writer.event(event, out),
-            Writer::OpenaiResponses(writer) => writer.event(event, out),
-            Writer::Gemini(writer) => writer.event(event, out),
-            Writer::Nobody => {}
-        }
-    }
-
-    fn take_losses(&mut self) -> Vec<Loss> {
-        match self {
-            Writer::Anthropic(writer) => writer.take_losses(),
-            Writer::OpenaiChat(writer) => writer.take_losses(),
-            Writer::OpenaiResponses(writer) => writer.take_losses(),
-            Writer::Gemini(writer) => writer.take_losses(),
-            Writer::Nobody => Vec::new(),
         }
     }
 }

@@ -1,9 +1,14 @@
 //! Losses that all dialects have in common.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::openai_error::is_number;
-use crate::{Dialect, Error, Event, Fields, Json, Loss, LossCode, Other, Part, ProviderData, Response};
+use crate::{Dialect, Error, Event, Fields, Json, Loss, LossCode, Other, Part, ProviderData, Response, Usage};
+
+/// The field in which both of OpenAI's APIs name the tier that served an answer.
+const SERVICE_TIER: &str = "service_tier";
 
 /// Notes what dialects other than `own` left in `data` that `own` cannot write: one loss per dialect, which names its
 /// fields. `place` is the prefix of `provider_data`: empty, or something like `content[2].`.
@@ -25,6 +30,36 @@ pub(super) fn label(name: &str, value: &Value, losses: &mut Vec<Loss>) -> Value 
     let why = "labels are strings here; it is sent as JSON text";
     losses.push(Loss::info(LossCode::Changed, "metadata", format!("metadata.{name}"), why));
     value.to_string().into()
+}
+
+/// Notes what dialects other than `own` left on a block besides its state, which has a slot.
+pub(super) fn note_block(data: &ProviderData, own: Dialect, index: usize, losses: &mut Vec<Loss>) {
+    // Most blocks have nothing.
+    if !data.is_empty() {
+        note_foreign(data, own, &[Part::Extra, Part::Answer], &format!("content[{index}]."), losses);
+    }
+}
+
+/// Notes what dialects other than `own` left on an answer.
+pub(super) fn note_answer(data: &ProviderData, own: Dialect, losses: &mut Vec<Loss>) {
+    let mut rest = Cow::Borrowed(data);
+    // The tier that served the answer is written there, whoever names it.
+    let tiers: &[Dialect] = match own {
+        Dialect::OpenaiChat => &Dialect::ALL,
+        Dialect::OpenaiResponses => &[Dialect::OpenaiChat],
+        Dialect::Anthropic | Dialect::Gemini | Dialect::BedrockConverse => &[],
+    };
+    for dialect in tiers.iter().filter(|dialect| data.part(**dialect, Part::Answer).get(SERVICE_TIER).is_some()) {
+        rest.to_mut().remove_part(*dialect, Part::Answer, SERVICE_TIER);
+    }
+    note_foreign(&rest, own, &[Part::State, Part::Extra, Part::Answer], "", losses);
+}
+
+/// Notes what dialects other than `own` left on the usage.
+pub(super) fn note_usage(usage: Option<&Usage>, own: Dialect, losses: &mut Vec<Loss>) {
+    if let Some(usage) = usage {
+        note_foreign(&usage.provider_data, own, &[Part::Extra, Part::Answer], "usage.", losses);
+    }
 }
 
 /// The losses for an answer that broke, on a wire that has only an error for it: everything that had arrived.
@@ -187,6 +222,24 @@ mod tests {
             "only gemini knows thought, avgLogprobs; left out",
         );
         assert_eq!(losses, [expected]);
+    }
+
+    #[test]
+    fn what_a_provider_wants_back_with_an_answer_is_told_and_the_tier_is_not_where_it_is_written() {
+        let mut data = ProviderData::default();
+        data.set_part(Dialect::OpenaiChat, Part::State, "extra_content", "s");
+        data.set_part(Dialect::OpenaiChat, Part::Answer, "service_tier", "flex");
+        data.set_part(Dialect::Anthropic, Part::Answer, "service_tier", "priority");
+        let told = |own| {
+            let mut losses = Vec::new();
+            note_answer(&data, own, &mut losses);
+            losses.into_iter().map(|loss| loss.why).collect::<Vec<_>>()
+        };
+        let tier = "only anthropic knows service_tier; left out";
+        assert_eq!(told(Dialect::OpenaiChat), [""; 0]);
+        assert_eq!(told(Dialect::OpenaiResponses), [tier, "only openai-chat knows extra_content; left out"]);
+        assert_eq!(told(Dialect::Anthropic), ["only openai-chat knows extra_content, service_tier; left out"]);
+        assert_eq!(told(Dialect::Gemini), [tier, "only openai-chat knows extra_content, service_tier; left out"]);
     }
 
     #[test]

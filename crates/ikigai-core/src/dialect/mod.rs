@@ -38,7 +38,7 @@ use crate::fit::Fitted;
 use crate::json::wire::write_within;
 use crate::provider::Quirks;
 use crate::wire::ToolNames;
-use crate::{Error, Event, Loss};
+use crate::{Arguments, Block, Error, Event, FinishReason, Json, Loss, ProviderData, Usage};
 
 pub(crate) use driver::Progress;
 pub use driver::StreamDecoder;
@@ -356,13 +356,33 @@ impl From<serde_json::Error> for Fault {
     }
 }
 
-/// A dialect's writer of streams.
-pub(crate) trait WriteFrames {
-    /// Writes the frames for one event.
-    fn event(&mut self, event: &Event, out: &mut Vec<u8>);
+/// A dialect's writer of streams. The driver begins with the start, whether or not there was one, and passes nothing on
+/// after the end; only a failure may come first.
+pub(crate) trait WriteFrames: std::fmt::Debug + Send + Sync {
+    /// Starts the answer. `model` is the one to name.
+    fn start(&mut self, id: Option<&str>, model: Option<&str>, data: &ProviderData, out: &mut Vec<u8>);
+
+    /// Begins a block. A call has no arguments yet.
+    fn open(&mut self, index: usize, block: &Block, out: &mut Vec<u8>);
+
+    /// Writes a piece of a block's text, thinking or arguments.
+    fn piece(&mut self, index: usize, piece: &str, out: &mut Vec<u8>);
+
+    /// Ends a block, with the data that came last. A call has its arguments only now.
+    fn close(&mut self, index: usize, arguments: Option<&Arguments>, data: &ProviderData, out: &mut Vec<u8>);
+
+    /// Takes note of the counts so far.
+    fn usage(&mut self, usage: &Usage, out: &mut Vec<u8>);
+
+    /// Ends the answer.
+    fn done(&mut self, reason: FinishReason, data: &ProviderData, out: &mut Vec<u8>);
+
+    /// Ends the answer with a failure.
+    fn fail(&mut self, failure: &Error, out: &mut Vec<u8>);
+
+    /// Passes on an event that only this dialect has.
+    fn other(&mut self, index: Option<usize>, data: &Json, out: &mut Vec<u8>);
 
     /// Takes the losses since the last call.
-    fn take_losses(&mut self) -> Vec<Loss> {
-        Vec::new()
-    }
+    fn take_losses(&mut self) -> Vec<Loss>;
 }

@@ -9,11 +9,28 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::Reply;
 use crate::{BlockKind, Dialect, Fields, Part, ProviderData};
 
 const PREFIX: &str = "ikg1.";
 /// None of our notes has more fields.
 const LONGEST_NOTE: usize = 8;
+
+/// Who answered, and so issued the state in the answer.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Answerer {
+    provider: Option<String>,
+    /// The model that answered, or else the one that was asked for.
+    pub(crate) model: Option<String>,
+}
+
+impl Answerer {
+    /// Creates it for one answer. `model` is the one that it names, if any.
+    pub(crate) fn new(reply: &Reply, model: Option<&str>) -> Self {
+        let model = model.filter(|model| !model.is_empty()).or(reply.model.as_deref());
+        Answerer { provider: reply.provider.clone(), model: model.map(str::to_owned) }
+    }
+}
 
 /// The state of one block, and who issued it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,13 +53,7 @@ pub(crate) struct Sealed {
 impl Sealed {
     /// Creates the record for other dialects' state on a block, for a client of dialect `own`. Returns `None` if there
     /// is no such state: seals are never empty. Only state is sealed, never how a document was spelled.
-    pub(crate) fn of(
-        data: &ProviderData,
-        kind: BlockKind,
-        own: Dialect,
-        provider: Option<&str>,
-        model: Option<&str>,
-    ) -> Option<Self> {
+    pub(crate) fn of(data: &ProviderData, kind: BlockKind, own: Dialect, answerer: &Answerer) -> Option<Self> {
         let mut sealed = ProviderData::default();
         for dialect in Dialect::PROVIDERS.into_iter().filter(|dialect| *dialect != own) {
             let mut state = data.part(dialect, Part::State).clone();
@@ -52,10 +63,10 @@ impl Sealed {
             }
             sealed.extend_part(dialect, Part::State, state);
         }
-        let text = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
+        let text = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         (!sealed.is_empty()).then(|| Sealed {
-            provider: text(provider),
-            model: text(model),
+            provider: text(&answerer.provider),
+            model: text(&answerer.model),
             note: Fields::default(),
             data: sealed,
         })

@@ -224,8 +224,17 @@ pub(crate) fn write<T: Serialize>(document: &T) -> Vec<u8> {
 /// Writes a wire document of about this many bytes.
 pub(crate) fn write_within<T: Serialize>(document: &T, bytes: usize) -> Vec<u8> {
     let mut written = Vec::with_capacity(bytes);
+    append(document, &mut written);
+    written
+}
+
+/// Appends a wire document.
+pub(crate) fn append<T: Serialize + ?Sized>(document: &T, out: &mut Vec<u8>) {
+    let before = out.len();
     // Wire structs consist of strings, raw JSON and lists of them, which always have a JSON form.
-    serde_json::to_writer(&mut written, document).map(|()| written).unwrap_or_default()
+    if serde_json::to_writer(&mut *out, document).is_err() {
+        out.truncate(before);
+    }
 }
 
 /// Defines the struct of a wire object: every field is optional, and unknown ones are kept in `rest`.

@@ -11,8 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::DIALECT;
 use super::content::SIGNATURE;
-use crate::dialect::seal::Sealed;
-use crate::wire::Reply;
+use crate::dialect::seal::{Answerer, Sealed};
 use crate::{Block, BlockKind, Message, Part, ProviderData, Role};
 
 /// The placeholder for a call's missing signature; the API accepts it.
@@ -136,32 +135,22 @@ pub(super) fn text_of(block: &mut Block) -> Option<&mut String> {
     }
 }
 
-/// The writer of signatures for a client of this dialect.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Signer<'a> {
-    provider: Option<&'a str>,
-    model: Option<&'a str>,
-}
-
-impl<'a> Signer<'a> {
-    /// Creates a signer. `model` is the one that answered, if known.
-    pub(super) fn new(reply: &'a Reply, model: Option<&'a str>) -> Self {
-        let model = model.filter(|model| !model.is_empty()).or(reply.model.as_deref());
-        Signer { provider: reply.provider.as_deref(), model }
+/// Returns a block's signature for a client: its own, or another dialect's state, sealed. `text_before` counts the
+/// preceding text in separate parts.
+pub(super) fn signature(
+    data: &ProviderData,
+    kind: BlockKind,
+    text_before: usize,
+    answerer: &Answerer,
+) -> Option<String> {
+    if let Some(own) = own_signature(data) {
+        return Some(own.into_owned());
     }
-
-    /// Returns a block's signature: its own, or another dialect's state, sealed. `text_before` counts the preceding
-    /// text in separate parts.
-    pub(super) fn signature(&self, data: &ProviderData, kind: BlockKind, text_before: usize) -> Option<String> {
-        if let Some(own) = own_signature(data) {
-            return Some(own.into_owned());
-        }
-        let mut sealed = Sealed::of(data, kind, DIALECT, self.provider, self.model)?;
-        if text_before > 0 {
-            sealed.note.set(TEXT_BEFORE, crate::Json::of(&text_before).unwrap_or_default());
-        }
-        Some(sealed.to_base64())
+    let mut sealed = Sealed::of(data, kind, DIALECT, answerer)?;
+    if text_before > 0 {
+        sealed.note.set(TEXT_BEFORE, crate::Json::of(&text_before).unwrap_or_default());
     }
+    Some(sealed.to_base64())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::dialect::Reply;
+use crate::dialect::seal::Answerer;
 use crate::span::{Ruler, cut};
 use crate::{Block, Citation, Dialect, Json, Loss, Other, Part, ProviderData, Response, Text};
 
@@ -42,8 +43,7 @@ pub(crate) fn lower(response: &Response, to: Dialect, reply: &Reply) -> Option<L
     if response.sources.is_empty() && !response.content.iter().any(|block| block.is_provider_run() || is_cited(block)) {
         return None;
     }
-    let model = Some(response.model.as_str()).filter(|model| !model.is_empty()).or(reply.model.as_deref());
-    let mut writer = Writer::new(to, reply.provider.as_deref(), model);
+    let mut writer = Writer::new(to, Answerer::new(reply, Some(&response.model)));
     let is_own = response.provider_data.is_of(to);
     let mut content: Vec<(usize, Block)> = Vec::with_capacity(response.content.len());
     if !is_own {

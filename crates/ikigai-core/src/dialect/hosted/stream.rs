@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::dialect::Reply;
+use crate::dialect::seal::Answerer;
 use crate::span::Ruler;
 use crate::{Block, Citation, Dialect, Event, FoundSource, Json, Loss, LossCode, Part, ProviderData, Text};
 
@@ -54,7 +55,7 @@ struct OpenText {
 impl Lowering {
     pub(crate) fn new(to: Dialect, reply: &Reply) -> Self {
         Lowering {
-            writer: Writer::new(to, reply.provider.as_deref(), reply.model.as_deref()),
+            writer: Writer::new(to, Answerer::new(reply, None)),
             places: BTreeMap::new(),
             origin: Vec::new(),
             moved: false,
@@ -109,7 +110,7 @@ impl Lowering {
             Event::Start { model, provider_data, .. } => {
                 self.is_own |= provider_data.is_of(self.to());
                 if model.is_some() {
-                    self.writer.model.clone_from(model);
+                    self.writer.answerer.model.clone_from(model);
                 }
                 pass(event);
             }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::dialect::seal::Sealed;
+use crate::dialect::seal::{Answerer, Sealed};
 use crate::dialect::{anthropic, gemini, openai_chat, openai_responses};
 use crate::order::by_number;
 use crate::span::Ruler;
@@ -22,8 +22,7 @@ const INDEX: &str = "encrypted_index";
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) to: Dialect,
-    provider: Option<String>,
-    pub(super) model: Option<String>,
+    pub(super) answerer: Answerer,
     /// Calls that wait for their results, with their indices, where the wire has one object for both.
     waiting: HashMap<String, (usize, ProviderCall)>,
     /// How many calls had no id.
@@ -32,9 +31,8 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(to: Dialect, provider: Option<&str>, model: Option<&str>) -> Self {
-        let (provider, model) = (provider.map(str::to_owned), model.map(str::to_owned));
-        Writer { to, provider, model, waiting: HashMap::new(), unnamed: 0, losses: Vec::new() }
+    pub(super) fn new(to: Dialect, answerer: Answerer) -> Self {
+        Writer { to, answerer, waiting: HashMap::new(), unnamed: 0, losses: Vec::new() }
     }
 
     /// Returns the objects that replace a call or a result.
@@ -147,7 +145,7 @@ impl Writer {
     fn seal(&self, block: &Block) -> Option<Sealed> {
         let slots = matches!(self.to, Dialect::Anthropic | Dialect::Gemini);
         let data = block.provider_data().filter(|_| slots)?;
-        Sealed::of(data, block.kind(), self.to, self.provider.as_deref(), self.model.as_deref())
+        Sealed::of(data, block.kind(), self.to, &self.answerer)
     }
 
     /// Writes the citations of an Anthropic text block, or of a part of it.

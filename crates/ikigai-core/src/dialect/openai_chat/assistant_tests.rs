@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use super::*;
 use crate::dialect::Reply;
 use crate::dialect::openai_chat::sealed::{seal, take_sealed, unseal};
+use crate::dialect::seal::Answerer;
 use crate::json::loose;
 use crate::{Dialect, Message as Said};
 
@@ -128,9 +129,9 @@ fn signed(text: &str, signature: &str) -> Block {
 /// Writes an answer's blocks for a client of this dialect, lets `client` change the message, and reads it.
 fn through_a_client(content: &[Block], client: impl FnOnce(&mut Map<String, Value>)) -> Said {
     let reply = Reply { provider: Some("anthropic".into()), ..Reply::default() };
+    let answerer = Answerer::new(&reply, Some("claude"));
     let mut message = write(content, Fields::default(), Side::Response);
-    let items: Vec<_> =
-        content.iter().enumerate().filter_map(|(index, block)| seal(index, block, &reply, "claude")).collect();
+    let items: Vec<_> = content.iter().enumerate().filter_map(|(index, block)| seal(index, block, &answerer)).collect();
     message.details.extend(items.iter().map(Raw::of));
     let mut fields = serde_json::to_value(&message).unwrap().as_object().unwrap().clone();
     client(&mut fields);

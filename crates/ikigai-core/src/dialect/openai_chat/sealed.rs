@@ -10,8 +10,7 @@ use serde::Serialize;
 
 use super::wire::{Detail, Message};
 use super::{DIALECT, notes};
-use crate::dialect::Reply;
-use crate::dialect::seal::Sealed;
+use crate::dialect::seal::{Answerer, Sealed};
 use crate::json::loose::read_raw;
 use crate::json::wire::Raw;
 use crate::order::by_number;
@@ -43,7 +42,7 @@ pub(super) enum Owner<'a> {
 }
 
 /// Makes the item for a block's foreign state. Returns `None` if the block has no such state.
-pub(super) fn seal(index: usize, block: &Block, reply: &Reply, model: &str) -> Option<SealedItem> {
+pub(super) fn seal(index: usize, block: &Block, answerer: &Answerer) -> Option<SealedItem> {
     let owner = match block {
         Block::Thinking(thinking) => Owner::Thinking(thinking.text.len()),
         Block::Text(text) => Owner::Text(text.text.len()),
@@ -56,7 +55,7 @@ pub(super) fn seal(index: usize, block: &Block, reply: &Reply, model: &str) -> O
         | Block::ProviderResult(_)
         | Block::Other(_) => return None,
     };
-    seal_parts(index, owner, block.provider_data()?, reply, model)
+    seal_parts(index, owner, block.provider_data()?, answerer)
 }
 
 /// Does the same for a block that is known only by its parts, as in a stream.
@@ -64,15 +63,14 @@ pub(super) fn seal_parts(
     index: usize,
     owner: Owner<'_>,
     data: &ProviderData,
-    reply: &Reply,
-    model: &str,
+    answerer: &Answerer,
 ) -> Option<SealedItem> {
     let (kind, of, id, length) = match owner {
         Owner::Thinking(length) => (BlockKind::Thinking, "thinking", format!("thinking_{index}"), length),
         Owner::Text(length) => (BlockKind::Text, "text", format!("text_{index}"), length),
         Owner::Call(id) => (BlockKind::ToolCall, "call", id.to_owned(), 0),
     };
-    let mut sealed = Sealed::of(data, kind, DIALECT, reply.provider.as_deref(), Some(model))?;
+    let mut sealed = Sealed::of(data, kind, DIALECT, answerer)?;
     sealed.note.set(OF, of);
     sealed.note.set(LENGTH, Json::of(&length).unwrap_or_default());
     Some(SealedItem { r#type: "reasoning.encrypted", data: sealed.to_text(), id, format: FORMAT, index })

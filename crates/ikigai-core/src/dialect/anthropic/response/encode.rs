@@ -9,13 +9,12 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::losses::{lost_in_failure, name_of, note_foreign};
-use crate::dialect::seal::Sealed;
+use crate::dialect::losses::{block_loss, lost_in_failure, note_answer, note_block, note_usage};
+use crate::dialect::seal::{Answerer, Sealed};
 use crate::dialect::{Reply, WireResponse};
 use crate::json::wire::{Raw, Text, write};
 use crate::{
-    Block, BlockKind, Error, ErrorKind, Fields, FinishReason, Json, Loss, LossCode, Other, Part, ProviderData,
-    Response, Usage,
+    Block, BlockKind, Error, ErrorKind, Fields, FinishReason, Json, Loss, LossCode, Part, ProviderData, Response,
 };
 
 use super::super::wire::{Answer, Item, Written};
@@ -54,19 +53,18 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
         let body = error::encode_error(response.error.as_deref().unwrap_or(&unknown)).body;
         return WireResponse { body, losses: lost_in_failure(response) };
     }
-    let model = Some(response.model.as_str()).filter(|model| !model.is_empty()).or(reply.model.as_deref());
-    let mut writer = BlockWriter::new(reply, model);
+    let mut writer = BlockWriter::new(reply, Some(&response.model));
     let blocks = response.content.iter().enumerate();
     let content: Vec<Item<'_>> = blocks.flat_map(|(index, block)| writer.write(index, block)).collect();
-    writer.note_answer(&response.provider_data);
-    writer.note_usage(response.usage.as_ref());
+    note_answer(&response.provider_data, DIALECT, &mut writer.losses);
+    note_usage(response.usage.as_ref(), DIALECT, &mut writer.losses);
     let own = response.provider_data.part(DIALECT, Part::Answer);
     let calls = response.tool_calls().count();
     let answer = Answer {
         id: Some(response.id.clone().unwrap_or_else(|| format!("msg_{}", reply.ids.clone().next_id())).into()),
         kind: own.get("type").is_none().then(|| "message".into()),
         role: own.get("role").is_none().then(|| "assistant".into()),
-        model: Some(model.unwrap_or_default().into()),
+        model: Some(writer.answerer.model.as_deref().unwrap_or_default().into()),
         content: Some(content),
         usage: (response.usage.is_some() || own.is_empty()).then(|| usage::encode(response.usage.as_ref())),
         ..ending(response.finish_reason, own, calls)
@@ -105,9 +103,7 @@ fn stop_reason(reason: FinishReason) -> &'static str {
 /// Writes the blocks of one answer.
 #[derive(Debug)]
 pub(in super::super) struct BlockWriter {
-    /// The provider that issued the state in the answer.
-    provider: Option<String>,
-    pub(in super::super) model: Option<String>,
+    pub(in super::super) answerer: Answerer,
     /// The ids of the calls so far.
     ids: HashSet<String>,
     pub(in super::super) losses: Vec<Loss>,
@@ -115,12 +111,11 @@ pub(in super::super) struct BlockWriter {
 
 impl BlockWriter {
     pub(in super::super) fn new(reply: &Reply, model: Option<&str>) -> Self {
-        let (provider, model) = (reply.provider.clone(), model.map(str::to_owned));
-        BlockWriter { provider, model, ids: HashSet::new(), losses: Vec::new() }
+        BlockWriter { answerer: Answerer::new(reply, model), ids: HashSet::new(), losses: Vec::new() }
     }
 
     fn seal(&self, data: &ProviderData, kind: BlockKind) -> Option<Sealed> {
-        Sealed::of(data, kind, DIALECT, self.provider.as_deref(), self.model.as_deref())
+        Sealed::of(data, kind, DIALECT, &self.answerer)
     }
 
     /// Returns a thinking block's signature: its own, or a seal around foreign state.
@@ -144,24 +139,6 @@ impl BlockWriter {
         }
         static NOTHING: ProviderData = ProviderData::NONE;
         Some(content::write_redacted(sealed.to_text().into(), &NOTHING).into())
-    }
-
-    /// Notes what other dialects left on a block besides state.
-    pub(in super::super) fn note_block(&mut self, data: &ProviderData, index: usize) {
-        note_foreign(data, DIALECT, &[Part::Extra, Part::Answer], &format!("content[{index}]."), &mut self.losses);
-    }
-
-    /// Notes what other dialects left on the answer.
-    pub(in super::super) fn note_answer(&mut self, data: &ProviderData) {
-        note_foreign(data, DIALECT, &[Part::State, Part::Extra, Part::Answer], "", &mut self.losses);
-    }
-
-    /// Notes what other dialects left on the usage.
-    pub(in super::super) fn note_usage(&mut self, usage: Option<&Usage>) {
-        if let Some(usage) = usage {
-            let parts = [Part::Extra, Part::Answer];
-            note_foreign(&usage.provider_data, DIALECT, &parts, "usage.", &mut self.losses);
-        }
     }
 
     /// Returns a call's id in a form that clients of this API accept, and that differs from the ids before it.
@@ -190,7 +167,7 @@ impl BlockWriter {
     pub(in super::super) fn write<'a>(&mut self, index: usize, block: &'a Block) -> Vec<Item<'a>> {
         let (kind, data) = (block.kind(), block.provider_data());
         if let Some(data) = data {
-            self.note_block(data, index);
+            note_block(data, DIALECT, index, &mut self.losses);
         }
         let written = match block {
             Block::Text(text) => {
@@ -207,36 +184,27 @@ impl BlockWriter {
                 let id = Some(Text(self.call_id(&call.id, index)));
                 Written { id, ..content::write_call(call, content::arguments(call), None, &call.provider_data) }
             }
-            Block::Other(other) => return self.other(index, other).into_iter().collect(),
+            Block::Other(other) if other.dialect != DIALECT => {
+                self.losses.push(block_loss(other, format!("content[{index}]")));
+                return Vec::new();
+            }
+            Block::Other(other) if other.data.is_object() => return vec![Item::from(&other.data)],
+            Block::Other(_) => {
+                self.lose(LossCode::ForeignContent, kind, index, "it is not an object; left out");
+                return Vec::new();
+            }
             Block::Image(_) | Block::Document(_) | Block::Audio(_) => {
                 self.lose(LossCode::Media, kind, index, "answers of this API are text; left out");
                 return Vec::new();
             }
             Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {
-                self.lose(
-                    LossCode::NotInDialect,
-                    kind,
-                    index,
-                    "answers of this API cannot contain tool results; left out",
-                );
+                let why = "answers of this API cannot contain tool results; left out";
+                self.lose(LossCode::NotInDialect, kind, index, why);
                 return Vec::new();
             }
         };
         let call = written.id.as_ref().filter(|_| kind == BlockKind::ToolCall).map(Text::as_str);
         let carrier = data.and_then(|data| self.carrier(data, kind, Neighbour::Next, call));
         carrier.into_iter().chain([written.into()]).collect()
-    }
-
-    /// Writes a block of one dialect: unchanged if it is this one, otherwise not at all.
-    fn other<'a>(&mut self, index: usize, other: &'a Other) -> Option<Item<'a>> {
-        if other.dialect == DIALECT && other.data.is_object() {
-            return Some(Item::from(&other.data));
-        }
-        let why = match other.dialect == DIALECT {
-            true => "it is not an object; left out".to_owned(),
-            false => format!("only {} knows {}; left out", other.dialect, name_of(&other.data)),
-        };
-        self.lose(LossCode::ForeignContent, BlockKind::Other, index, &why);
-        None
     }
 }

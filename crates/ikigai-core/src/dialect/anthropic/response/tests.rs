@@ -255,7 +255,12 @@ fn answers_of_others_are_dressed_for_this_apis_clients() {
                 "call ids can contain only letters, digits, _ and - here; `call:1` is sent as `call_1`",
             ),
             loss(LossCode::Media, "audio", "content[3]", "answers of this API are text; left out"),
-            loss(LossCode::ForeignContent, "other", "content[4]", "only gemini knows executableCode; left out"),
+            loss(
+                LossCode::ForeignContent,
+                "other",
+                "content[4]",
+                "a block that only gemini has (executableCode); left out"
+            ),
             loss(
                 LossCode::ForeignContent,
                 "provider_data",

@@ -3,12 +3,13 @@
 //! A client appends each block as it starts and then finds it by its index, so on this wire one block ends before the
 //! next begins. The driver passes the events on in that order.
 
-use crate::dialect::{Reply, WriteFrames};
+use crate::dialect::losses::{note_answer, note_block, note_usage};
+use crate::dialect::{Ids, Reply, WriteFrames};
 use crate::json::tagged::{Object, Tagged};
 use crate::json::wire::Raw;
 use crate::sse::write_frame;
 use crate::{
-    Block, BlockKind, Error, ErrorKind, Event, Fields, FinishReason, Json, Loss, Part, ProviderData, ToolCall, Usage,
+    Arguments, Block, BlockKind, Error, ErrorKind, Fields, FinishReason, Json, Loss, Part, ProviderData, Usage,
 };
 
 use super::super::response::{BlockWriter, Neighbour, ending};
@@ -19,9 +20,10 @@ use super::pieces::{PieceKind, write_piece};
 /// The writer of a stream.
 #[derive(Debug)]
 pub(crate) struct Encoder {
-    reply: Reply,
+    ids: Ids,
     writer: BlockWriter,
-    stage: Stage,
+    /// The id, while the start is held back for the usage that follows immediately.
+    starting: Option<String>,
     /// The block that has begun and not ended.
     current: Option<Current>,
     /// How many blocks have been started on the wire: the index of the next one.
@@ -31,15 +33,6 @@ pub(crate) struct Encoder {
     usage: Option<Usage>,
     /// This dialect's own fields from the start of the answer.
     own: Fields,
-}
-
-#[derive(Debug)]
-enum Stage {
-    Before,
-    /// The start, with this id, is held back for the usage that follows immediately.
-    Starting(String),
-    Within,
-    Over,
 }
 
 /// The block being written.
@@ -60,122 +53,26 @@ struct Current {
 }
 
 impl WriteFrames for Encoder {
-    fn event(&mut self, event: &Event, out: &mut Vec<u8>) {
-        match self.stage {
-            Stage::Over => return,
-            Stage::Starting(_) if !matches!(event, Event::Usage { .. }) => self.write_start(out),
-            Stage::Starting(_) | Stage::Before | Stage::Within => {}
-        }
-        match event {
-            Event::Start { id, model, provider_data } => {
-                self.start(id.as_deref(), model.as_deref(), provider_data, out);
-            }
-            Event::TextDelta { index, text } | Event::ThinkingDelta { index, text } => self.piece(*index, text, out),
-            Event::ToolCallDelta { index, arguments } => self.piece(*index, arguments, out),
-            Event::BlockStart { index, block } => self.block_start(*index, block, out),
-            Event::ToolCallStart { index, id, name, provider_data } => {
-                let (id, name, provider_data) = (id.clone(), name.clone(), provider_data.clone());
-                let call = ToolCall { id, name, provider_data, ..ToolCall::default() };
-                self.block_start(*index, &Block::ToolCall(call), out);
-            }
-            Event::ToolCallDone { index, arguments, provider_data } => {
-                // The arguments came all at once, with the end.
-                if arguments.text() != "{}" && self.at(*index).is_some_and(|current| current.is_empty) {
-                    self.piece(*index, arguments.text(), out);
-                }
-                self.block_end(*index, provider_data, out);
-            }
-            // The driver has already converted them for this wire.
-            Event::BlockReplaced { .. } | Event::Citation { .. } | Event::Sources { .. } => {}
-            Event::BlockDone { index, provider_data } => self.block_end(*index, provider_data, out),
-            Event::Usage { usage } => {
-                self.usage = Some(usage.clone());
-                self.write_start(out);
-            }
-            Event::Done { finish_reason, provider_data } => self.done(*finish_reason, provider_data, out),
-            Event::Error { error } => self.fail(error, out),
-            Event::Other { index, dialect, data } if *dialect == DIALECT => self.other(*index, data, out),
-            // The driver reports those.
-            Event::Other { .. } => {}
-        }
-    }
-
-    fn take_losses(&mut self) -> Vec<Loss> {
-        std::mem::take(&mut self.writer.losses)
-    }
-}
-
-impl Encoder {
-    /// Creates a writer for one answer.
-    pub(crate) fn new(reply: Reply) -> Self {
-        let writer = BlockWriter::new(&reply, reply.model.as_deref());
-        Encoder {
-            reply,
-            writer,
-            stage: Stage::Before,
-            current: None,
-            started: 0,
-            calls: 0,
-            usage: None,
-            own: Fields::default(),
-        }
-    }
-
     fn start(&mut self, id: Option<&str>, model: Option<&str>, data: &ProviderData, out: &mut Vec<u8>) {
-        if !matches!(self.stage, Stage::Before) {
-            return;
-        }
-        if let Some(model) = model {
-            self.writer.model = Some(model.to_owned());
-        }
-        self.writer.note_answer(data);
+        self.writer.answerer.model = model.map(str::to_owned);
+        note_answer(data, DIALECT, &mut self.writer.losses);
         self.own = data.part(DIALECT, Part::Answer).clone();
-        let id = id.map_or_else(|| format!("msg_{}", self.reply.ids.next_id()), str::to_owned);
-        self.stage = Stage::Starting(id);
+        self.starting = Some(id.map_or_else(|| format!("msg_{}", self.ids.next_id()), str::to_owned));
         // This dialect's own streams have the usage right after the start; others only at their end.
         if self.own.is_empty() {
             self.write_start(out);
         }
     }
 
-    /// Writes the start, with the usage known so far.
-    fn write_start(&mut self, out: &mut Vec<u8>) {
-        let Stage::Starting(id) = &mut self.stage else { return };
-        let id = std::mem::take(id);
-        self.stage = Stage::Within;
-        let null = || Some(Raw::of(&()));
-        let message = Answer {
-            id: Some(id.into()),
-            kind: Some("message".into()),
-            role: Some("assistant".into()),
-            model: Some(self.writer.model.as_deref().unwrap_or_default().into()),
-            content: Some(Vec::new()),
-            stop_reason: null(),
-            stop_sequence: null(),
-            usage: Some(usage::encode(self.usage.as_ref())),
-            rest: self.own.as_rest().into_iter().filter(|(name, _)| !name.starts_with("stop_")).collect(),
-            ..Answer::default()
-        };
-        write_fields(out, "message_start", [("message", Raw::of(&message))]);
-    }
-
-    /// Makes sure that nothing precedes the start, even if the provider left it out.
-    fn begin(&mut self, out: &mut Vec<u8>) {
-        if matches!(self.stage, Stage::Before) {
-            self.start(None, None, &ProviderData::default(), out);
-            self.write_start(out);
-        }
-    }
-
     /// Starts a block as it is in a whole answer, but without its text or arguments, which follow in pieces.
-    fn block_start(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
-        self.begin(out);
-        self.close(out);
+    fn open(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
+        self.write_start(out);
+        self.end_block(out);
         let (kind, data) = (block.kind(), block.provider_data().cloned().unwrap_or_default());
         self.calls += usize::from(kind == BlockKind::ToolCall);
         for mut item in self.writer.write(index, block) {
             // The block that carries its state comes before it.
-            self.close(out);
+            self.end_block(out);
             let (pieces, first) = match &mut item {
                 Item::Sent(Tagged::Known(written)) => take_pieces(written),
                 Item::Sent(Tagged::Whole(raw)) => take_input(raw),
@@ -195,24 +92,24 @@ impl Encoder {
         }
     }
 
-    fn at(&mut self, index: usize) -> Option<&mut Current> {
-        self.current.as_mut().filter(|current| current.index == index)
-    }
-
-    fn piece(&mut self, index: usize, text: &str, out: &mut Vec<u8>) {
-        let Some(current) = self.at(index).filter(|_| !text.is_empty()) else { return };
+    fn piece(&mut self, index: usize, piece: &str, out: &mut Vec<u8>) {
+        let Some(current) = self.at(index).filter(|_| !piece.is_empty()) else { return };
         current.is_empty = false;
         if let Some(kind) = current.pieces {
-            write_piece(out, kind, current.number, text);
+            write_piece(out, kind, current.number, piece);
         }
     }
 
-    fn block_end(&mut self, index: usize, end: &ProviderData, out: &mut Vec<u8>) {
+    fn close(&mut self, index: usize, arguments: Option<&Arguments>, end: &ProviderData, out: &mut Vec<u8>) {
         let Some(current) = self.at(index) else { return };
         current.data.merge(end.clone());
         let (kind, call, pieces) = (current.kind, current.call.clone(), current.pieces);
-        self.writer.note_block(end, index);
-        self.close(out);
+        // They came all at once, with the end.
+        if let Some(arguments) = arguments.filter(|arguments| current.is_empty && arguments.text() != "{}") {
+            self.piece(index, arguments.text(), out);
+        }
+        note_block(end, DIALECT, index, &mut self.writer.losses);
+        self.end_block(out);
         // State known at the start goes before the block, the rest after it.
         if let Some(PieceKind::Text | PieceKind::Arguments) = pieces
             && let Some(carrier) = self.writer.carrier(end, kind, Neighbour::Previous, call.as_deref())
@@ -223,8 +120,97 @@ impl Encoder {
         }
     }
 
+    fn usage(&mut self, usage: &Usage, out: &mut Vec<u8>) {
+        self.usage = Some(usage.clone());
+        self.write_start(out);
+    }
+
+    fn done(&mut self, reason: FinishReason, data: &ProviderData, out: &mut Vec<u8>) {
+        self.write_start(out);
+        self.end_block(out);
+        note_answer(data, DIALECT, &mut self.writer.losses);
+        note_usage(self.usage.as_ref(), DIALECT, &mut self.writer.losses);
+        if reason == FinishReason::Error {
+            return self.fail(&Error::new(ErrorKind::Server, "the answer broke off"), out);
+        }
+        let mut own = std::mem::take(&mut self.own);
+        own.retain(|name, _| name.starts_with("stop_"));
+        own.merge(data.part(DIALECT, Part::Answer).clone());
+        // The API has this one next to the delta, the others inside it.
+        let beside = own.remove("context_management");
+        let delta = Raw::of(&ending(reason, &own, self.calls));
+        let usage = usage::encode(self.usage.as_ref());
+        let beside = beside.as_ref().map(|value| ("context_management", Raw::from(value)));
+        write_fields(out, "message_delta", [("delta", delta), ("usage", usage)].into_iter().chain(beside));
+        write_fields(out, "message_stop", []);
+    }
+
+    fn fail(&mut self, failure: &Error, out: &mut Vec<u8>) {
+        self.write_start(out);
+        write_frame(out, Some("error"), &error::failure(failure));
+    }
+
+    /// Passes the event on with its block's index on this wire.
+    fn other(&mut self, index: Option<usize>, data: &Json, out: &mut Vec<u8>) {
+        let Ok(mut fields) = data.to::<Fields>() else { return };
+        let Some(kind) = fields.str("type").map(|kind| kind.into_owned()) else { return };
+        // We write the end ourselves, once.
+        if kind == "message_stop" || kind.contains(['\n', '\r']) {
+            return;
+        }
+        self.write_start(out);
+        if let Some(index) = index {
+            let Some(number) = self.at(index).map(|current| current.number) else { return };
+            fields.set("index", Json::of(&number).unwrap_or_default());
+        }
+        write_frame(out, Some(&kind), &fields);
+    }
+
+    fn take_losses(&mut self) -> Vec<Loss> {
+        std::mem::take(&mut self.writer.losses)
+    }
+}
+
+impl Encoder {
+    /// Creates a writer for one answer.
+    pub(crate) fn new(reply: Reply) -> Self {
+        Encoder {
+            writer: BlockWriter::new(&reply, None),
+            ids: reply.ids,
+            starting: None,
+            current: None,
+            started: 0,
+            calls: 0,
+            usage: None,
+            own: Fields::default(),
+        }
+    }
+
+    /// Writes the start, with the usage known so far.
+    fn write_start(&mut self, out: &mut Vec<u8>) {
+        let Some(id) = self.starting.take() else { return };
+        let null = || Some(Raw::of(&()));
+        let message = Answer {
+            id: Some(id.into()),
+            kind: Some("message".into()),
+            role: Some("assistant".into()),
+            model: Some(self.writer.answerer.model.as_deref().unwrap_or_default().into()),
+            content: Some(Vec::new()),
+            stop_reason: null(),
+            stop_sequence: null(),
+            usage: Some(usage::encode(self.usage.as_ref())),
+            rest: self.own.as_rest().into_iter().filter(|(name, _)| !name.starts_with("stop_")).collect(),
+            ..Answer::default()
+        };
+        write_fields(out, "message_start", [("message", Raw::of(&message))]);
+    }
+
+    fn at(&mut self, index: usize) -> Option<&mut Current> {
+        self.current.as_mut().filter(|current| current.index == index)
+    }
+
     /// Ends the open block.
-    fn close(&mut self, out: &mut Vec<u8>) {
+    fn end_block(&mut self, out: &mut Vec<u8>) {
         let Some(current) = self.current.take() else { return };
         let delta = |out: &mut Vec<u8>, kind: &str, name: &'static str, value: Raw<'_>| {
             let delta = fields(kind, [(name, value)]);
@@ -246,48 +232,6 @@ impl Encoder {
             Some(PieceKind::Arguments) | None => {}
         }
         write_numbered(out, "content_block_stop", current.number, None);
-    }
-
-    fn done(&mut self, reason: FinishReason, data: &ProviderData, out: &mut Vec<u8>) {
-        self.begin(out);
-        self.close(out);
-        self.writer.note_answer(data);
-        self.writer.note_usage(self.usage.as_ref());
-        if reason == FinishReason::Error {
-            return self.fail(&Error::new(ErrorKind::Server, "the answer broke off"), out);
-        }
-        self.stage = Stage::Over;
-        let mut own = std::mem::take(&mut self.own);
-        own.retain(|name, _| name.starts_with("stop_"));
-        own.merge(data.part(DIALECT, Part::Answer).clone());
-        // The API has this one next to the delta, the others inside it.
-        let beside = own.remove("context_management");
-        let delta = Raw::of(&ending(reason, &own, self.calls));
-        let usage = usage::encode(self.usage.as_ref());
-        let beside = beside.as_ref().map(|value| ("context_management", Raw::from(value)));
-        write_fields(out, "message_delta", [("delta", delta), ("usage", usage)].into_iter().chain(beside));
-        write_fields(out, "message_stop", []);
-    }
-
-    fn fail(&mut self, failure: &Error, out: &mut Vec<u8>) {
-        self.stage = Stage::Over;
-        write_frame(out, Some("error"), &error::failure(failure));
-    }
-
-    /// Passes on an event that only this dialect has, with its block's index on this wire.
-    fn other(&mut self, index: Option<usize>, data: &Json, out: &mut Vec<u8>) {
-        let Ok(mut fields) = data.to::<Fields>() else { return };
-        let Some(kind) = fields.str("type").map(|kind| kind.into_owned()) else { return };
-        // We write the end ourselves, once.
-        if kind == "message_stop" || kind.contains(['\n', '\r']) {
-            return;
-        }
-        self.begin(out);
-        if let Some(index) = index {
-            let Some(number) = self.at(index).map(|current| current.number) else { return };
-            fields.set("index", Json::of(&number).unwrap_or_default());
-        }
-        write_frame(out, Some(&kind), &fields);
     }
 }
 

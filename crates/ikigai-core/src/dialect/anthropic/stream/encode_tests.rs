@@ -3,8 +3,8 @@ use serde_json::{Value, json};
 
 use super::super::super::testing::{answer_of, frames_of, read_request, write_answer};
 use super::*;
-use crate::wire::Ids;
-use crate::{Collector, Dialect, Response, ThinkingBlock, ToolCall};
+use crate::wire::{Ids, StreamEncoder};
+use crate::{Collector, Dialect, Event, Response, ThinkingBlock, ToolCall};
 
 fn reply() -> Reply {
     Reply { provider: Some("google".into()), model: Some("asked".into()), ids: Ids::seeded(1), ..Reply::default() }
@@ -210,11 +210,11 @@ fn whole_blocks_and_late_arguments() {
         done(FinishReason::ToolUse),
     ];
     // What only another dialect has is left out, and reported.
-    let mut encoder = Encoder::new(reply());
-    events.iter().for_each(|event| encoder.event(event, &mut Vec::new()));
-    let lost =
-        Loss::new(crate::LossCode::ForeignContent, "other", "content[1]", "only openai-responses knows x; left out");
-    assert_eq!(encoder.take_losses(), [lost]);
+    let mut encoder = StreamEncoder::new(DIALECT, reply());
+    events.iter().for_each(|event| encoder.push(event, &mut Vec::new()));
+    let why = "a block that only openai-responses has (x); left out";
+    let lost = Loss::new(crate::LossCode::ForeignContent, "other", "content[1]", why);
+    assert_eq!(encoder.losses(), [lost]);
     let response = answer_of(&frames_of(&events, reply()));
     assert_eq!(
         serde_json::to_value(response.content).unwrap(),

@@ -5,18 +5,18 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::super::error::encode_error;
-use super::super::state::Signer;
+use super::super::state::signature;
 use super::super::wire::{Answer, Candidate, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, usage};
 use super::decode::{CONTENT, EMPTY, FINISH, finish, is_blocked};
 use super::{CANDIDATES, kept_fields};
-use crate::dialect::losses::{block_loss, lost_in_failure, note_foreign};
+use crate::dialect::losses::{block_loss, lost_in_failure, note_answer, note_block, note_usage};
+use crate::dialect::seal::Answerer;
 use crate::fit::Spelling;
 use crate::json::wire::{Raw, Text, write};
 use crate::wire::{Reply, WireResponse};
 use crate::{
-    Block, BlockKind, Error, ErrorKind, FinishReason, Loss, LossCode, Part as DataPart, ProviderData, Response,
-    ToolCall, Usage,
+    Block, BlockKind, Error, ErrorKind, FinishReason, Loss, LossCode, Part as DataPart, ProviderData, Response, Usage,
 };
 
 /// Encodes a whole answer.
@@ -32,7 +32,8 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
         return WireResponse { body, losses: lost_in_failure(response) };
     }
     let mut losses = Vec::new();
-    let mut parts = Parts { signer: Signer::new(reply, Some(&response.model)), losses: &mut losses };
+    let answerer = Answerer::new(reply, Some(&response.model));
+    let mut parts = Parts { answerer: &answerer, losses: &mut losses };
     let blocked = response.content.is_empty() && is_blocked(kept) && kept.get(FINISH).is_none();
     let mut candidates = Vec::new();
     let (mut rest, mut candidate) = kept_fields(&response.provider_data);
@@ -46,7 +47,6 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
         let further: Option<Vec<Candidate<'_>>> = kept.get(CANDIDATES).and_then(|further| further.to().ok());
         candidates.extend(further.unwrap_or_default());
     }
-    let model = Some(response.model.as_str()).filter(|model| !model.is_empty()).or(reply.model.as_deref());
     let fresh = || kept.is_empty().then(|| Cow::Owned(reply.ids.clone().next_id()));
     if blocked && let Some(candidates) = kept.get(CANDIDATES) {
         rest.push((Cow::Borrowed(CANDIDATES), Cow::Borrowed(candidates.raw())));
@@ -54,22 +54,14 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     let answer = Answer {
         candidates: (!candidates.is_empty()).then_some(OneOrMany::Many(candidates)),
         usage: response.usage.as_ref().map(|usage| usage::encode(usage, &Usage::default())),
-        model: model.map(Text::from),
+        model: answerer.model.as_deref().map(Text::from),
         id: response.id.as_deref().map(Cow::Borrowed).or_else(fresh).map(Text),
         error: None,
         rest,
     };
-    let body = write(&answer);
-    report(&response.provider_data, "", &mut losses);
-    if let Some(usage) = &response.usage {
-        report(&usage.provider_data, "usage.", &mut losses);
-    }
-    WireResponse { body, losses }
-}
-
-/// Reports the data in a place that only other dialects have.
-pub(in super::super) fn report(data: &ProviderData, place: &str, losses: &mut Vec<Loss>) {
-    note_foreign(data, DIALECT, &[DataPart::Extra, DataPart::Answer], place, losses);
+    note_answer(&response.provider_data, DIALECT, &mut losses);
+    note_usage(response.usage.as_ref(), DIALECT, &mut losses);
+    WireResponse { body: write(&answer), losses }
 }
 
 /// Returns the error that broke the answer.
@@ -109,8 +101,7 @@ struct Empty {
 fn content<'a>(response: &'a Response, writer: &mut Parts<'_>) -> Option<Content<'a>> {
     let shape = response.provider_data.part(DIALECT, DataPart::Shape);
     let blocks = response.content.iter().enumerate();
-    let mut parts: Vec<Part<'a>> =
-        blocks.flat_map(|(index, block)| writer.of(block, &format!("content[{index}]"))).collect();
+    let mut parts: Vec<Part<'a>> = blocks.flat_map(|(index, block)| writer.of(index, block)).collect();
     let empty: Vec<Empty> = shape.get(EMPTY).and_then(|empty| empty.to().ok()).unwrap_or_default();
     if !empty.is_empty() {
         parts = with_empty(parts, empty);
@@ -142,59 +133,52 @@ fn with_empty<'a>(parts: Vec<Part<'a>>, empty: Vec<Empty>) -> Vec<Part<'a>> {
 
 /// Writes blocks as parts for a client, with a loss for each that has no part.
 pub(in super::super) struct Parts<'a> {
-    pub(in super::super) signer: Signer<'a>,
+    pub(in super::super) answerer: &'a Answerer,
     pub(in super::super) losses: &'a mut Vec<Loss>,
 }
 
 impl Parts<'_> {
     /// Writes a block as parts.
-    pub(in super::super) fn of<'b>(&mut self, block: &'b Block, place: &str) -> Vec<Part<'b>> {
+    pub(in super::super) fn of<'b>(&mut self, index: usize, block: &'b Block) -> Vec<Part<'b>> {
         let mut parts = match block {
             Block::Text(text) => content::texts(&text.text, BlockKind::Text, &text.provider_data),
             Block::Thinking(thinking) => content::texts(&thinking.text, BlockKind::Thinking, &thinking.provider_data),
             Block::Image(_) | Block::Audio(_) | Block::Document(_) => {
                 let part = content::media(block, Spelling::AsItCame);
-                part.map_err(|why| self.lost(LossCode::Media, block, place, why)).into_iter().collect()
+                part.map_err(|why| self.lost(LossCode::Media, block, index, why)).into_iter().collect()
             }
-            Block::ToolCall(call) => self.call(call, place).into_iter().collect(),
-            Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {
-                self.lost(
-                    LossCode::NotInDialect,
-                    block,
-                    place,
-                    "answers of this API cannot contain tool results; left out",
+            Block::ToolCall(call) if call.is_complete() => {
+                vec![content::call(call, call.arguments.as_raw(), content::wire_id(call))]
+            }
+            Block::ToolCall(call) => {
+                let (name, id) = (&call.name, &call.id);
+                let why = format!(
+                    "the arguments of the call {id} of {name} are cut off, and a client would run it without them; left out"
                 );
+                self.lost(LossCode::NotInDialect, block, index, &why);
+                Vec::new()
+            }
+            Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {
+                let why = "answers of this API cannot contain tool results; left out";
+                self.lost(LossCode::NotInDialect, block, index, why);
                 return Vec::new();
             }
             Block::Other(other) if other.dialect == DIALECT => return content::whole(other).into_iter().collect(),
             Block::Other(other) => {
-                self.losses.push(block_loss(other, place));
+                self.losses.push(block_loss(other, format!("content[{index}]")));
                 return Vec::new();
             }
         };
         let Some(data) = block.provider_data() else { return parts };
-        report(data, &format!("{place}."), self.losses);
+        note_block(data, DIALECT, index, self.losses);
         if let Some(last) = parts.last_mut() {
-            last.signature = self.signer.signature(data, block.kind(), 0).map(Text::from);
+            last.signature = signature(data, block.kind(), 0, self.answerer).map(Text::from);
             content::dress(last, data, Spelling::AsItCame);
         }
         parts
     }
 
-    /// Writes a call as a part, without its signature. Returns `None` if it cannot be run.
-    fn call<'b>(&mut self, call: &'b ToolCall, place: &str) -> Option<Part<'b>> {
-        if !call.is_complete() {
-            let (name, id) = (&call.name, &call.id);
-            let why = format!(
-                "the arguments of the call {id} of {name} are cut off, and a client would run it without them; left out"
-            );
-            self.losses.push(Loss::new(LossCode::NotInDialect, "tool_call", place, why));
-            return None;
-        }
-        Some(content::call(call, call.arguments.as_raw(), content::wire_id(call)))
-    }
-
-    fn lost(&mut self, code: LossCode, block: &Block, place: &str, why: &str) {
-        self.losses.push(Loss::new(code, block.kind().as_str(), place, why));
+    fn lost(&mut self, code: LossCode, block: &Block, index: usize, why: &str) {
+        self.losses.push(Loss::new(code, block.kind().as_str(), format!("content[{index}]"), why));
     }
 }

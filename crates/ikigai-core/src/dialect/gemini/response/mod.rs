@@ -19,7 +19,7 @@ use crate::{Fields, Json, Part, ProviderData};
 pub(crate) use decode::decode_response;
 pub(super) use decode::{FINISH, finish, is_blocked};
 pub(crate) use encode::encode_response;
-pub(super) use encode::{Parts, failure, finish_word, report};
+pub(super) use encode::{Parts, failure, finish_word};
 
 /// In the answer: the names of the candidate's fields.
 const CANDIDATE: &str = "candidate";

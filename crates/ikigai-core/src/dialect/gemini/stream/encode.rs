@@ -6,17 +6,19 @@
 use std::borrow::Cow;
 
 use super::super::error::encode_error;
-use super::super::response::{Parts, failure, finish_word, is_blocked, kept_fields, report};
-use super::super::state::{Signer, own_signature, text_of};
+use super::super::response::{Parts, failure, finish_word, is_blocked, kept_fields};
+use super::super::state::{own_signature, signature, text_of};
 use super::super::wire::{Answer, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, usage};
 use crate::dialect::WriteFrames;
+use crate::dialect::losses::{note_answer, note_block, note_usage};
+use crate::dialect::seal::Answerer;
 use crate::fit::Spelling;
 use crate::json::text;
-use crate::json::wire::{Raw, Text};
+use crate::json::wire::{Raw, Text, append, write};
 use crate::wire::Reply;
 use crate::{
-    Block, BlockKind, Error, Event, FinishReason, Loss, LossCode, Part as DataPart, ProviderData, ToolCall, Usage,
+    Arguments, Block, BlockKind, Error, FinishReason, Json, Loss, LossCode, Part as DataPart, ProviderData, Usage,
 };
 
 /// The writer of a stream's frames.
@@ -24,7 +26,7 @@ use crate::{
 pub(crate) struct Encoder {
     reply: Reply,
     id: Option<String>,
-    model: Option<String>,
+    answerer: Answerer,
     data: ProviderData,
     usage: Option<Usage>,
     /// The highest counts that have been sent.
@@ -38,7 +40,6 @@ pub(crate) struct Encoder {
     blocks: usize,
     calls: usize,
     frames: usize,
-    over: bool,
     losses: Vec<Loss>,
 }
 
@@ -55,61 +56,143 @@ struct Open {
 }
 
 impl WriteFrames for Encoder {
-    fn event(&mut self, event: &Event, out: &mut Vec<u8>) {
-        if self.over {
+    fn start(&mut self, id: Option<&str>, model: Option<&str>, data: &ProviderData, _: &mut Vec<u8>) {
+        // An answer of this dialect without an id stays that way.
+        let own = data.part(DIALECT, DataPart::Answer).is_empty();
+        self.id = id.map(str::to_owned).or_else(|| own.then(|| self.reply.ids.next_id()));
+        self.answerer = Answerer::new(&self.reply, model);
+        self.data = data.clone();
+        self.make_names();
+    }
+
+    fn open(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
+        let mut block = block.clone();
+        // Anything else is sent at its end, when it is complete.
+        let text = text_of(&mut block).map(std::mem::take).unwrap_or_default();
+        let unsigned = block.provider_data().is_some_and(|data| !data.is_empty());
+        self.open.push(Open { index, block, unsigned, written: 0 });
+        if !text.is_empty() {
+            self.piece(index, &text, out);
+        }
+    }
+
+    fn piece(&mut self, index: usize, piece: &str, out: &mut Vec<u8>) {
+        let Some(open) = self.open.iter_mut().find(|open| open.index == index) else { return };
+        let kind = open.block.kind();
+        if kind == BlockKind::ToolCall {
+            // A call is sent whole, at its end.
             return;
         }
-        match event {
-            Event::Start { id, model, provider_data } => {
-                // An answer of this dialect without an id stays that way.
-                let own = provider_data.part(DIALECT, DataPart::Answer).is_empty();
-                self.id = id.clone().or_else(|| own.then(|| self.reply.ids.next_id()));
-                self.model = model.clone().filter(|model| !model.is_empty()).or_else(|| self.reply.model.clone());
-                self.data = provider_data.clone();
-                self.make_names();
-            }
-            Event::BlockStart { index, block } => self.start(*index, block, out),
-            Event::TextDelta { index, text } => self.text(*index, text, BlockKind::Text, out),
-            Event::ThinkingDelta { index, text } => self.text(*index, text, BlockKind::Thinking, out),
-            Event::ToolCallStart { index, id, name, provider_data } => {
-                let (id, name, provider_data) = (id.clone(), name.clone(), provider_data.clone());
-                let block = Block::ToolCall(ToolCall { id, name, provider_data, ..ToolCall::default() });
-                self.open.push(Open { index: *index, block, unsigned: false, written: 0 });
-            }
-            // A call is sent whole, at its end.
-            Event::ToolCallDelta { .. } => {}
-            Event::ToolCallDone { index, arguments, provider_data } => {
-                if let Some(Open { block: Block::ToolCall(mut call), .. }) = self.take(*index) {
-                    call.arguments = arguments.clone();
-                    call.provider_data.merge(provider_data.clone());
-                    self.calls += usize::from(call.is_complete());
-                    self.whole(*index, &Block::ToolCall(call), out);
-                }
-            }
-            // The driver has already converted them for this wire.
-            Event::BlockReplaced { .. } | Event::Citation { .. } | Event::Sources { .. } => {}
-            Event::BlockDone { index, provider_data } => self.done(*index, provider_data, out),
-            Event::Usage { usage } => {
-                if let Some(before) = self.usage.replace(usage.clone()) {
-                    self.told.output_tokens = self.told.output_tokens.max(before.output_tokens);
-                    self.told.thinking_tokens = self.told.thinking_tokens.max(before.thinking_tokens);
-                    self.told.cache_read_tokens = self.told.cache_read_tokens.max(before.cache_read_tokens);
-                }
-                self.make_tail();
-            }
-            Event::Done { finish_reason, provider_data } => {
-                self.data.merge(provider_data.clone());
-                self.finish(*finish_reason, out);
-            }
-            Event::Error { error } => self.fail(error, out),
-            Event::Other { dialect, data, .. } if *dialect == DIALECT => {
-                self.open_frame(out);
-                json(data, out);
-                self.close_frame(out);
-            }
-            // The driver reports those.
-            Event::Other { .. } => {}
+        open.written += piece.len();
+        // This dialect's own signature goes on its own part. Another's state covers the whole block, and waits.
+        if !open.unsigned || !open.block.provider_data().is_some_and(is_own) {
+            return self.plain_part(piece, kind, out);
         }
+        open.unsigned = false;
+        let mut part = content::text(piece, kind);
+        let data = open.block.provider_data().cloned().unwrap_or_default();
+        part.signature = own_signature(&data).map(Text);
+        content::dress(&mut part, &data, Spelling::Ours);
+        self.part(&part, out);
+    }
+
+    /// Ends a block. A signature that came last goes on an empty part after the text.
+    fn close(&mut self, index: usize, arguments: Option<&Arguments>, added: &ProviderData, out: &mut Vec<u8>) {
+        let Some(place) = self.open.iter().position(|open| open.index == index) else { return };
+        let Open { mut block, unsigned, written, .. } = self.open.swap_remove(place);
+        if let Block::Other(other) = &mut block
+            && let Some(data) = added.part(other.dialect, DataPart::Shape).get("data")
+        {
+            other.data = data.clone();
+        }
+        if let (Block::ToolCall(call), Some(arguments)) = (&mut block, arguments) {
+            call.arguments = arguments.clone();
+            self.calls += usize::from(call.is_complete());
+        }
+        if let Some(data) = block.provider_data_mut() {
+            data.merge(added.clone());
+        }
+        if text_of(&mut block).is_none() {
+            return self.whole(index, &block, out);
+        }
+        let kind = block.kind();
+        let Some(data) = block.provider_data() else { return };
+        note_block(data, DIALECT, index, &mut self.losses);
+        if added.is_empty() && !unsigned {
+            return;
+        }
+        let mut part = content::text("", kind);
+        part.signature = signature(data, kind, written, &self.answerer).map(Text::from);
+        let says_more = written == 0 && !data.part(DIALECT, DataPart::Extra).is_empty();
+        if part.signature.is_none() && !says_more {
+            return;
+        }
+        if written == 0 {
+            content::dress(&mut part, data, Spelling::AsItCame);
+        }
+        self.part(&part, out);
+    }
+
+    fn usage(&mut self, usage: &Usage, _: &mut Vec<u8>) {
+        if let Some(before) = self.usage.replace(usage.clone()) {
+            self.told.output_tokens = self.told.output_tokens.max(before.output_tokens);
+            self.told.thinking_tokens = self.told.thinking_tokens.max(before.thinking_tokens);
+            self.told.cache_read_tokens = self.told.cache_read_tokens.max(before.cache_read_tokens);
+        }
+        self.make_tail();
+    }
+
+    fn done(&mut self, reason: FinishReason, data: &ProviderData, out: &mut Vec<u8>) {
+        self.data.merge(data.clone());
+        let data = std::mem::take(&mut self.data);
+        let word = finish_word(&data, reason, self.calls);
+        let Some(word) = word.or_else(|| (reason == FinishReason::Unknown).then_some(Cow::Borrowed("OTHER"))) else {
+            self.data = data;
+            return self.fail(&failure(None), out);
+        };
+        let (rest, mut candidate) = kept_fields(&data);
+        // Some clients require a part in every candidate.
+        let parts = Some(OneOrMany::Single(content::text("", BlockKind::Text)));
+        candidate.content = Some(Content { parts, role: Some("model".into()), ..Content::default() });
+        candidate.finish = Some(Text(word));
+        candidate.index.get_or_insert_with(|| Raw::of(&0));
+        let is_blocked = self.blocks == 0 && is_blocked(data.part(DIALECT, DataPart::Answer));
+        let usage = self.usage.as_ref().map(|usage| usage::encode(usage, &self.told));
+        let (model, id) = (self.answerer.model.as_deref().map(Text::from), self.id.as_deref().map(Text::from));
+        let candidates = (!is_blocked).then_some(OneOrMany::Single(candidate));
+        let answer = Answer { candidates, usage, model, id, rest, ..Answer::default() };
+        self.last_frame(&write(&answer), out);
+        note_answer(&data, DIALECT, &mut self.losses);
+        note_usage(self.usage.as_ref(), DIALECT, &mut self.losses);
+    }
+
+    /// Writes a failure, and notes what is lost: unfinished blocks, and the fields next to parts if there were none.
+    fn fail(&mut self, failure: &Error, out: &mut Vec<u8>) {
+        for open in std::mem::take(&mut self.open) {
+            if !matches!(open.block, Block::Text(_) | Block::Thinking(_)) {
+                let (kind, place) = (open.block.kind().as_str(), format!("content[{}]", open.index));
+                let why = "the stream failed before it was whole; left out";
+                self.losses.push(Loss::new(LossCode::NotInDialect, kind, place, why));
+            } else if let Some(data) = open.block.provider_data() {
+                note_block(data, DIALECT, open.index, &mut self.losses);
+            }
+        }
+        if self.blocks == 0 {
+            for (name, _) in
+                [("id", &self.id), ("model", &self.answerer.model)].iter().filter(|(_, text)| text.is_some())
+            {
+                let why = "the stream failed before its first part, which would say it; left out";
+                self.losses.push(Loss::new(LossCode::NotInDialect, *name, *name, why));
+            }
+        }
+        note_answer(&self.data, DIALECT, &mut self.losses);
+        self.last_frame(&encode_error(failure).body, out);
+    }
+
+    fn other(&mut self, _: Option<usize>, data: &Json, out: &mut Vec<u8>) {
+        self.open_frame(out);
+        out.extend_from_slice(data.text().as_bytes());
+        out.extend_from_slice(self.frame_end());
     }
 
     fn take_losses(&mut self) -> Vec<Loss> {
@@ -118,15 +201,14 @@ impl WriteFrames for Encoder {
 }
 
 impl Encoder {
+    /// Creates a writer for one stream.
     pub(crate) fn new(reply: Reply) -> Self {
-        let mut encoder = Encoder { model: reply.model.clone(), reply, ..Encoder::default() };
-        encoder.make_names();
-        encoder
+        Encoder { reply, ..Encoder::default() }
     }
 
     fn make_names(&mut self) {
         self.names.clear();
-        for (name, value) in [(r#","modelVersion":"#, &self.model), (r#","responseId":"#, &self.id)] {
+        for (name, value) in [(r#","modelVersion":"#, &self.answerer.model), (r#","responseId":"#, &self.id)] {
             if let Some(value) = value {
                 self.names.extend_from_slice(name.as_bytes());
                 text::write(value, &mut self.names);
@@ -147,14 +229,7 @@ impl Encoder {
         self.tail.extend_from_slice(self.frame_end());
     }
 
-    /// Returns what every frame has besides its candidate.
-    fn answer(&self) -> Answer<'_> {
-        let usage = self.usage.as_ref().map(|usage| usage::encode(usage, &self.told));
-        let (model, id) = (self.model.as_deref().map(Text::from), self.id.as_deref().map(Text::from));
-        Answer { usage, model, id, ..Answer::default() }
-    }
-
-    /// Begins a frame; [`close_frame`](Encoder::close_frame) ends it.
+    /// Begins a frame; [`frame_end`](Encoder::frame_end) ends it.
     fn open_frame(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(match (self.reply.json_array, self.frames) {
             (false, _) => b"data: ",
@@ -164,12 +239,17 @@ impl Encoder {
         self.frames += 1;
     }
 
-    fn close_frame(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.frame_end());
-    }
-
     fn frame_end(&self) -> &'static [u8] {
         if self.reply.json_array { b"\n" } else { b"\r\n\r\n" }
+    }
+
+    fn last_frame(&mut self, body: &[u8], out: &mut Vec<u8>) {
+        self.open_frame(out);
+        out.extend_from_slice(body);
+        out.extend_from_slice(self.frame_end());
+        if self.reply.json_array {
+            out.push(b']');
+        }
     }
 
     /// Writes a frame with a part.
@@ -177,7 +257,7 @@ impl Encoder {
         self.blocks += 1;
         self.open_frame(out);
         out.extend_from_slice(br#"{"candidates":[{"content":{"parts":["#);
-        json(part, out);
+        append(part, out);
         out.extend_from_slice(&self.tail);
     }
 
@@ -191,143 +271,11 @@ impl Encoder {
         out.extend_from_slice(&self.tail);
     }
 
-    fn start(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
-        let mut block = block.clone();
-        // Anything else is sent at its end, when it is complete.
-        let text = text_of(&mut block).map(std::mem::take).unwrap_or_default();
-        let kind = block.kind();
-        let unsigned = block.provider_data().is_some_and(|data| !data.is_empty());
-        self.open.push(Open { index, block, unsigned, written: 0 });
-        if !text.is_empty() {
-            self.text(index, &text, kind, out);
-        }
-    }
-
     /// Writes a block in one piece.
     fn whole(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
-        let signer = Signer::new(&self.reply, self.model.as_deref());
-        let mut writer = Parts { signer, losses: &mut self.losses };
-        for part in &writer.of(block, &format!("content[{index}]")) {
+        let mut writer = Parts { answerer: &self.answerer, losses: &mut self.losses };
+        for part in &writer.of(index, block) {
             self.part(part, out);
-        }
-    }
-
-    fn text(&mut self, index: usize, text: &str, kind: BlockKind, out: &mut Vec<u8>) {
-        let open = self.open.iter_mut().find(|open| open.index == index);
-        let open = open.and_then(|open| {
-            open.written += text.len();
-            // This dialect's own signature goes on its own part. Another's state covers the whole block, and waits.
-            (open.unsigned && open.block.provider_data().is_some_and(is_own)).then_some(open)
-        });
-        let Some(open) = open else { return self.plain_part(text, kind, out) };
-        open.unsigned = false;
-        let mut part = content::text(text, kind);
-        let data = open.block.provider_data().cloned().unwrap_or_default();
-        part.signature = own_signature(&data).map(Text);
-        content::dress(&mut part, &data, Spelling::Ours);
-        self.part(&part, out);
-    }
-
-    /// Ends a block. A signature that came last goes on an empty part after the text.
-    fn done(&mut self, index: usize, provider_data: &ProviderData, out: &mut Vec<u8>) {
-        let Some(mut open) = self.take(index) else { return };
-        if let Block::Other(other) = &mut open.block
-            && let Some(data) = provider_data.part(other.dialect, DataPart::Shape).get("data")
-        {
-            other.data = data.clone();
-        }
-        if let Some(data) = open.block.provider_data_mut() {
-            data.merge(provider_data.clone());
-        }
-        let kind = open.block.kind();
-        match kind {
-            BlockKind::Text | BlockKind::Thinking => {}
-            BlockKind::ToolCall => return,
-            BlockKind::Image
-            | BlockKind::Document
-            | BlockKind::Audio
-            | BlockKind::ToolResult
-            | BlockKind::ProviderCall
-            | BlockKind::ProviderResult
-            | BlockKind::Other => {
-                return self.whole(index, &open.block, out);
-            }
-        }
-        let Some(data) = open.block.provider_data() else { return };
-        report(data, &format!("content[{index}]."), &mut self.losses);
-        if provider_data.is_empty() && !open.unsigned {
-            return;
-        }
-        let signer = Signer::new(&self.reply, self.model.as_deref());
-        let mut part = content::text("", kind);
-        part.signature = signer.signature(data, kind, open.written).map(Text::from);
-        let says_more = open.written == 0 && !data.part(DIALECT, DataPart::Extra).is_empty();
-        if part.signature.is_none() && !says_more {
-            return;
-        }
-        if open.written == 0 {
-            content::dress(&mut part, data, Spelling::AsItCame);
-        }
-        self.part(&part, out);
-    }
-
-    fn take(&mut self, index: usize) -> Option<Open> {
-        let place = self.open.iter().position(|open| open.index == index)?;
-        Some(self.open.swap_remove(place))
-    }
-
-    fn finish(&mut self, reason: FinishReason, out: &mut Vec<u8>) {
-        let data = std::mem::take(&mut self.data);
-        let word = finish_word(&data, reason, self.calls);
-        let Some(word) = word.or_else(|| (reason == FinishReason::Unknown).then_some(Cow::Borrowed("OTHER"))) else {
-            self.data = data;
-            return self.fail(&failure(None), out);
-        };
-        let (rest, mut candidate) = kept_fields(&data);
-        // Some clients require a part in every candidate.
-        let parts = Some(OneOrMany::Single(content::text("", BlockKind::Text)));
-        candidate.content = Some(Content { parts, role: Some("model".into()), ..Content::default() });
-        candidate.finish = Some(Text(word));
-        candidate.index.get_or_insert_with(|| Raw::of(&0));
-        let is_blocked = self.blocks == 0 && is_blocked(data.part(DIALECT, DataPart::Answer));
-        self.open_frame(out);
-        let candidates = (!is_blocked).then_some(OneOrMany::Single(candidate));
-        json(&Answer { candidates, rest, ..self.answer() }, out);
-        self.close(out);
-        report(&data, "", &mut self.losses);
-        if let Some(usage) = &self.usage {
-            report(&usage.provider_data, "usage.", &mut self.losses);
-        }
-    }
-
-    /// Writes a failure, and notes what is lost: unfinished blocks, and the fields next to parts if there were none.
-    fn fail(&mut self, error: &Error, out: &mut Vec<u8>) {
-        for open in std::mem::take(&mut self.open) {
-            let place = format!("content[{}]", open.index);
-            if !matches!(open.block, Block::Text(_) | Block::Thinking(_)) {
-                let why = "the stream failed before it was whole; left out";
-                self.losses.push(Loss::new(LossCode::NotInDialect, open.block.kind().as_str(), place, why));
-            } else if let Some(data) = open.block.provider_data() {
-                report(data, &format!("{place}."), &mut self.losses);
-            }
-        }
-        if self.blocks == 0 {
-            for (name, _) in [("id", &self.id), ("model", &self.model)].iter().filter(|(_, text)| text.is_some()) {
-                let why = "the stream failed before its first part, which would say it; left out";
-                self.losses.push(Loss::new(LossCode::NotInDialect, *name, *name, why));
-            }
-        }
-        report(&self.data, "", &mut self.losses);
-        self.open_frame(out);
-        out.extend_from_slice(&encode_error(error).body);
-        self.close(out);
-    }
-
-    fn close(&mut self, out: &mut Vec<u8>) {
-        self.over = true;
-        self.close_frame(out);
-        if self.reply.json_array {
-            out.push(b']');
         }
     }
 }
@@ -335,13 +283,4 @@ impl Encoder {
 /// Whether this dialect left anything on a block.
 fn is_own(data: &ProviderData) -> bool {
     [DataPart::State, DataPart::Extra, DataPart::Shape].iter().any(|part| !data.part(DIALECT, *part).is_empty())
-}
-
-/// Writes a value. Writing to memory does not fail, and wire structs always have a JSON form.
-fn json<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
-    let before = out.len();
-    if serde_json::to_writer(&mut *out, value).is_err() {
-        out.truncate(before);
-        out.extend_from_slice(b"null");
-    }
 }

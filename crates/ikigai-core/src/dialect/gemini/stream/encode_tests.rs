@@ -2,17 +2,16 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::super::testing::{decode_request, told};
-use super::Encoder;
-use crate::dialect::{WriteFrames as _, testing};
+use crate::dialect::{StreamEncoder, testing};
 use crate::wire::{Ids, Reply, Sse};
 use crate::{Block, Dialect, Error, ErrorKind, Event, FinishReason, Other, Part, ProviderData, Usage};
 
 fn written(reply: Reply, events: &[Event]) -> String {
     crate::validate::EventChecker::check(events).unwrap();
-    let mut encoder = Encoder::new(reply);
+    let mut encoder = StreamEncoder::new(Dialect::Gemini, reply);
     let mut out = Vec::new();
     for event in events {
-        encoder.event(event, &mut out);
+        encoder.push(event, &mut out);
     }
     String::from_utf8(out).unwrap()
 }
@@ -103,9 +102,9 @@ fn without_events_the_answer_is_one_list() {
     assert_eq!(frames.len(), 5);
     assert!(written.starts_with("[{") && written.contains("}\n,\r\n{") && written.ends_with("}\n]"), "{written}");
     let failed = [start(), Event::Error { error: Box::new(Error::new(ErrorKind::Server, "broke")) }];
-    let mut encoder = Encoder::new(Reply { json_array: true, ..Reply::default() });
+    let mut encoder = StreamEncoder::new(Dialect::Gemini, Reply { json_array: true, ..Reply::default() });
     let mut out = Vec::new();
-    failed.iter().for_each(|event| encoder.event(event, &mut out));
+    failed.iter().for_each(|event| encoder.push(event, &mut out));
     assert_eq!(
         serde_json::from_slice::<Value>(&out).unwrap(),
         json!([{"error": {"code": 500, "message": "broke", "status": "INTERNAL"}}]),
@@ -122,10 +121,10 @@ fn a_failure_is_an_error_frame_and_nothing_follows() {
         text.ends_with("data: {\"error\":{\"code\":503,\"message\":\"busy\",\"status\":\"UNAVAILABLE\"}}\r\n\r\n"),
         "{text}"
     );
-    let mut encoder = Encoder::new(Reply::default());
+    let mut encoder = StreamEncoder::new(Dialect::Gemini, Reply::default());
     let mut out = Vec::new();
-    encoder.event(&done(FinishReason::Error), &mut out);
-    encoder.event(&text_event(), &mut out);
+    encoder.push(&done(FinishReason::Error), &mut out);
+    encoder.push(&text_event(), &mut out);
     let text = String::from_utf8(out).unwrap();
     assert_eq!(
         text,
@@ -315,9 +314,9 @@ fn frames_of_further_candidates_go_through() {
 fn a_failure_tells_what_it_leaves_unsaid() {
     let error = Event::Error { error: Box::new(Error::new(ErrorKind::Overloaded, "busy")) };
     let losses = |events: &[Event]| {
-        let mut encoder = Encoder::new(Reply::default());
-        events.iter().for_each(|event| encoder.event(event, &mut Vec::new()));
-        told(encoder.take_losses())
+        let mut encoder = StreamEncoder::new(Dialect::Gemini, Reply::default());
+        events.iter().for_each(|event| encoder.push(event, &mut Vec::new()));
+        told(encoder.losses().to_vec())
     };
     let mut data = none();
     data.set_part(Dialect::OpenaiChat, Part::Answer, "system_fingerprint", "fp");

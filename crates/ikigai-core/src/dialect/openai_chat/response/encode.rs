@@ -3,17 +3,18 @@
 use std::borrow::Cow;
 
 use super::{ABSENT, CHOICE, CHOICE_AT, CHOICES, CREATED, FINISH_REASON, Holds, MESSAGE, finish, word_of};
-use crate::dialect::losses::{block_loss, note_foreign};
+use crate::dialect::losses::{block_loss, note_answer, note_block, note_foreign, note_usage};
 use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::assistant::{Saying, field_of, speech_type};
 use crate::dialect::openai_chat::notes::{self, EXTRA_CONTENT, Side, bound_shape, extra, shape};
 use crate::dialect::openai_chat::wire::{self, Answer, Choice, Message};
 use crate::dialect::openai_chat::{sealed, usage};
+use crate::dialect::seal::Answerer;
 use crate::dialect::{Reply, WireResponse, openai_error};
 use crate::fit::{Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _, Words};
 use crate::json::wire::{Raw, Rest, Text, write};
-use crate::{Audio, Block, Dialect, Fields, Image, Json, Loss, LossCode, Part, ProviderData, Response, Source, Usage};
+use crate::{Audio, Block, Fields, Image, Json, Loss, LossCode, Part, ProviderData, Response, Source};
 
 /// Encodes an answer for a client.
 ///
@@ -22,7 +23,7 @@ use crate::{Audio, Block, Dialect, Fields, Image, Json, Loss, LossCode, Part, Pr
 pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireResponse {
     let mut losses = Vec::new();
     let data = &response.provider_data;
-    let model = if response.model.is_empty() { reply.model.as_deref().unwrap_or_default() } else { &response.model };
+    let answerer = Answerer::new(reply, Some(&response.model));
     let shape = bound_shape(data, Side::Response);
     let own = extra(data, Side::Response);
     let absent: Vec<String> = shape.get(ABSENT).and_then(|names| names.to().ok()).unwrap_or_default();
@@ -30,7 +31,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     let is_due =
         |rest: &Rest<'_>, name: &str| wire::find(rest, name).is_none() && !absent.iter().any(|own| own == name);
 
-    let mut message = encode_message(response, reply, model, &mut losses);
+    let mut message = encode_message(response, &answerer, &mut losses);
     if is_due(&message.rest, "role") {
         message.role = Some("assistant".into());
     }
@@ -57,7 +58,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     body.object = is_due(&body.rest, "object").then(|| "chat.completion".into());
     body.created =
         is_due(&body.rest, "created").then(|| shape.get(CREATED).map_or_else(|| Raw::of(&reply.created), Raw::from));
-    body.model = is_due(&body.rest, "model").then(|| model.into());
+    body.model = is_due(&body.rest, "model").then(|| answerer.model.as_deref().unwrap_or_default().into());
     body.usage = response.usage.as_ref().and_then(usage::encode);
     if !is_own(data) {
         // A failure that did not come in this dialect.
@@ -68,7 +69,8 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
             wire::put(&mut body.rest, "service_tier", tier);
         }
     }
-    foreign_fields(data, response.usage.as_ref(), &mut losses);
+    note_answer(data, DIALECT, &mut losses);
+    note_usage(response.usage.as_ref(), DIALECT, &mut losses);
     WireResponse { body: write(&body), losses }
 }
 
@@ -93,23 +95,7 @@ pub(in crate::dialect::openai_chat) fn service_tier(data: &ProviderData) -> Opti
     tiers.into_iter().find(|tier| !tier.is_null())
 }
 
-/// Notes what other dialects left on an answer and its counts.
-pub(in crate::dialect::openai_chat) fn foreign_fields(
-    data: &ProviderData,
-    usage: Option<&Usage>,
-    losses: &mut Vec<Loss>,
-) {
-    let mut rest = data.clone();
-    for dialect in Dialect::ALL {
-        rest.remove_part(dialect, Part::Answer, "service_tier");
-    }
-    note_foreign(&rest, DIALECT, &[Part::Extra, Part::Answer], "", losses);
-    if let Some(usage) = usage {
-        note_foreign(&usage.provider_data, DIALECT, &[Part::Extra, Part::Answer], "usage.", losses);
-    }
-}
-
-fn encode_message<'a>(response: &'a Response, reply: &Reply, model: &str, losses: &mut Vec<Loss>) -> Message<'a> {
+fn encode_message<'a>(response: &'a Response, answerer: &Answerer, losses: &mut Vec<Loss>) -> Message<'a> {
     let data = &response.provider_data;
     let mut saying = Saying::new(Side::Response, Spelling::AsItCame, bound_shape(data, Side::Response));
     let mut items = Vec::new();
@@ -119,14 +105,14 @@ fn encode_message<'a>(response: &'a Response, reply: &Reply, model: &str, losses
             _ => None,
         };
         if let Some(data) = block.provider_data() {
-            note_fields(data, index, losses);
+            note_block(data, DIALECT, index, losses);
         }
         if !saying.say(block, StateUse::Own, field.as_deref().unwrap_or("reasoning_content")) {
             losses.push(unsaid(block, index));
         } else {
             note_media(block, index, losses);
         }
-        items.extend(sealed::seal(index, block, reply, model));
+        items.extend(sealed::seal(index, block, answerer));
     }
     let mut message = saying.into_message();
     message.rest.extend(notes::inner(extra(data, Side::Response), MESSAGE));
@@ -137,13 +123,6 @@ fn encode_message<'a>(response: &'a Response, reply: &Reply, model: &str, losses
     message.extra_content = data.part(DIALECT, Part::State).get(EXTRA_CONTENT).map(Raw::from);
     message.details.extend(items.iter().map(Raw::of));
     message
-}
-
-/// Notes what other dialects left on a block of an answer.
-pub(in crate::dialect::openai_chat) fn note_fields(data: &ProviderData, index: usize, losses: &mut Vec<Loss>) {
-    if !data.is_empty() {
-        note_foreign(data, DIALECT, &[Part::Extra, Part::Answer], &format!("content[{index}]."), losses);
-    }
 }
 
 /// Notes what a picture or speech of another dialect loses although it has a place: state, which only thinking, text and

@@ -8,7 +8,7 @@ use crate::{Block, FinishReason};
 pub(crate) use decode::decode_response;
 pub(super) use decode::{Around, broken, failure, failure_of, listed_failure, usage_elsewhere};
 pub(crate) use encode::encode_response;
-pub(super) use encode::{foreign_fields, note_fields, note_media, service_tier, unsaid};
+pub(super) use encode::{note_media, service_tier, unsaid};
 
 /// Shape: the provider's own finish reason.
 pub(super) const FINISH_REASON: &str = "finish_reason";

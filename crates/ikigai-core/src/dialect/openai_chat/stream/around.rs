@@ -2,12 +2,10 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
-
 use crate::dialect::openai_chat::notes::{EXTRA_CONTENT, inner};
 use crate::dialect::openai_chat::response::{CHOICE, CHOICES, MESSAGE};
 use crate::json::tagged::Object;
-use crate::json::wire::{Raw, Rest};
+use crate::json::wire::{Raw, Rest, append};
 use crate::{Fields, Json};
 
 /// Fields of a message that would open something in a delta. Any that a whole answer kept are meaningless there: speech
@@ -17,11 +15,11 @@ const OPENING: [&str; 7] = ["role", "content", "refusal", "audio", "function_cal
 /// Writes the beginning of a chunk, up to and including `"choices":[`.
 pub(super) fn write_head(id: &Json, created: &Json, model: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"id\":");
-    write(id, out);
+    append(id, out);
     out.extend_from_slice(b",\"object\":\"chat.completion.chunk\",\"created\":");
-    write(created, out);
+    append(created, out);
     out.extend_from_slice(b",\"model\":");
-    write(model, out);
+    append(model, out);
     out.extend_from_slice(b",\"choices\":[");
 }
 
@@ -41,13 +39,13 @@ pub(super) fn write_around(mut own: Fields, state: Option<&Json>, word: Option<&
     choice.push("delta", Raw::of(&delta));
     choice.push("finish_reason", Raw::of(&word));
     choice.0.extend(said(CHOICE, &["index", "message", "delta", "finish_reason"]));
-    write(&choice, out);
+    append(&choice, out);
     for mut other in others.and_then(|others| others.to::<Vec<Fields>>().ok()).unwrap_or_default() {
         if let Some(message) = other.remove("message") {
             other.set("delta", message);
         }
         out.push(b',');
-        write(&other, out);
+        append(&other, out);
     }
     out.push(b']');
     let written = ["id", "object", "created", "model", "usage"];
@@ -55,15 +53,9 @@ pub(super) fn write_around(mut own: Fields, state: Option<&Json>, word: Option<&
         |name: &str| !written.contains(&name) && !name.starts_with("choice.") && !name.starts_with("message.");
     for (name, value) in own.iter().filter(|(name, _)| is_beside(name)) {
         out.push(b',');
-        write(name, out);
+        append(name, out);
         out.push(b':');
-        write(value, out);
+        append(value, out);
     }
     out.push(b'}');
-}
-
-/// Writes JSON. A `Vec` accepts everything, and whatever is written here has only string keys.
-pub(super) fn write<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
-    let written = serde_json::to_writer(&mut *out, value);
-    debug_assert!(written.is_ok(), "JSON of plain values always writes");
 }

@@ -4,10 +4,10 @@ use super::*;
 use pretty_assertions::assert_eq;
 
 fn write(events: &[Event], reply: Reply) -> String {
-    let mut encoder = Encoder::new(reply);
+    let mut encoder = StreamEncoder::new(Dialect::OpenaiChat, reply);
     let mut bytes = Vec::new();
     for event in events {
-        encoder.event(event, &mut bytes);
+        encoder.push(event, &mut bytes);
     }
     String::from_utf8(bytes).unwrap()
 }
@@ -141,10 +141,10 @@ fn losses_of_a_stream_are_those_of_the_whole_answer() {
         "provider_data at usage.provider_data.gemini: only gemini knows trafficType; left out",
     ];
     assert_eq!(told(&whole.losses), expected.map(str::to_owned).into());
-    let mut encoder = Encoder::new(reply());
+    let mut encoder = StreamEncoder::new(Dialect::OpenaiChat, reply());
     let mut bytes = Vec::new();
-    crate::events(&response).iter().for_each(|event| encoder.event(event, &mut bytes));
-    assert_eq!(told(&encoder.take_losses()), expected.map(str::to_owned).into());
+    crate::events(&response).iter().for_each(|event| encoder.push(event, &mut bytes));
+    assert_eq!(told(encoder.losses()), expected.map(str::to_owned).into());
     assert!(String::from_utf8(bytes).unwrap().contains(r#""service_tier":"flex""#));
 }
 

@@ -185,9 +185,9 @@ fn many_calls_and_details_take_time_by_their_number() {
     let events = testing::events_of_frames(Dialect::OpenaiChat, &frames);
     let starts = events.iter().filter(|event| matches!(event, Event::ToolCallStart { .. })).count();
     assert_eq!(starts, usize::try_from(many).unwrap());
-    let mut encoder = Encoder::new(super::encoding::reply());
+    let mut encoder = StreamEncoder::new(Dialect::OpenaiChat, super::encoding::reply());
     let mut bytes = Vec::new();
-    events.iter().for_each(|event| encoder.event(event, &mut bytes));
+    events.iter().for_each(|event| encoder.push(event, &mut bytes));
     assert!(bytes.ends_with(b"data: [DONE]\n\n"));
 }
 
@@ -230,9 +230,9 @@ fn what_stands_around_an_answer_is_written_with_its_end() {
     let other = r#"{"id":"1","model":"m","choices":[{"index":1,"delta":{"content":"Ho"},"finish_reason":"stop"}]}"#;
     let last = r#"{"id":"2","model":"n","choices":[{"index":0,"delta":{},"finish_reason":"stop","native":"end"}]}"#;
     let events = read(&[first, other, last, "[DONE]"]);
-    let mut encoder = Encoder::new(Reply::default());
+    let mut encoder = StreamEncoder::new(Dialect::OpenaiChat, Reply::default());
     let mut bytes = Vec::new();
-    events.iter().for_each(|event| encoder.event(event, &mut bytes));
+    events.iter().for_each(|event| encoder.push(event, &mut bytes));
     let written = String::from_utf8(bytes).unwrap();
     let chunk = written.rsplit("\n\n").nth(2).and_then(|frame| frame.strip_prefix("data: ")).unwrap();
     assert_eq!(
@@ -265,8 +265,8 @@ fn what_stands_around_a_broken_answer_goes_on() {
         "choices": [{"index": 0, "delta": {"channel": "final"}, "finish_reason": null}], "system_fingerprint": "fp"});
     let chunk = Event::Other { index: None, dialect: Dialect::OpenaiChat, data: data.clone().into() };
     assert_eq!(events.iter().rev().nth(1), Some(&chunk));
-    let mut encoder = Encoder::new(Reply::default());
+    let mut encoder = StreamEncoder::new(Dialect::OpenaiChat, Reply::default());
     let mut bytes = Vec::new();
-    events.iter().for_each(|event| encoder.event(event, &mut bytes));
+    events.iter().for_each(|event| encoder.push(event, &mut bytes));
     assert!(String::from_utf8(bytes).unwrap().contains(&format!("data: {data}\n\n")));
 }

@@ -7,10 +7,9 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::*;
 use crate::dialect::openai_chat::testing::{decode_response, encode_response};
 use crate::dialect::testing::{self, collect};
-use crate::dialect::{Reply, WriteFrames};
+use crate::dialect::{Reply, StreamEncoder};
 use crate::wire::Ids;
 use crate::{Block, Dialect, Error, ErrorKind, Event, FinishReason, Part, Response, Usage};
 

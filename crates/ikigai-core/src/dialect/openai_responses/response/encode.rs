@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use serde_json::json;
 
 use super::decode::{Asks, finish};
-use crate::dialect::losses::{block_loss, note_foreign};
+use crate::dialect::losses::{block_loss, note_answer, note_foreign, note_usage};
 use crate::dialect::openai_responses::content::{self, Keep, OUTPUT};
 use crate::dialect::openai_responses::wire::{self, Entry, Item, Items, Many, Parts, find, put};
 use crate::dialect::openai_responses::{DIALECT, error, items, usage};
-use crate::dialect::seal::Sealed;
+use crate::dialect::seal::{Answerer, Sealed};
 use crate::dialect::{Reply, WireResponse};
 use crate::json::wire::{Raw, Text as Words, write};
 use crate::wire::Ids;
@@ -22,11 +22,11 @@ use crate::{
 pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireResponse {
     let mut losses = Vec::new();
     let mut ids = reply.ids.clone();
-    let head = Head::new(&response.provider_data, response.id.as_deref(), &response.model, reply, &mut ids);
+    let answerer = Answerer::new(reply, Some(&response.model));
+    let head = Head::new(&response.provider_data, response.id.as_deref(), &answerer, reply.created, &mut ids);
     let mut body = head.begin();
-    let seal = Seal::new(reply, &response.model);
-    let output =
-        Output { seal, ids: &mut ids, losses: &mut losses, items: Vec::new(), open: None }.of(&response.content);
+    let output = Output { answerer: &answerer, ids: &mut ids, losses: &mut losses, items: Vec::new(), open: None }
+        .of(&response.content);
     let end = End { finish: response.finish_reason, error: response.error.as_deref(), usage: response.usage.as_ref() };
     end.write(&response.provider_data, Asks::of(&response.content), &mut body, &mut losses);
     if response.provider_data.part(DIALECT, Part::Shape).flag("output_text") {
@@ -50,8 +50,8 @@ pub(crate) struct Head {
 impl Head {
     /// Creates the head. `data` is the answer's own data in this dialect; an answer from another dialect gets the
     /// fields that clients require.
-    pub(crate) fn new(data: &ProviderData, id: Option<&str>, model: &str, reply: &Reply, ids: &mut Ids) -> Self {
-        let model = if model.is_empty() { reply.model.as_deref().unwrap_or_default() } else { model }.to_owned();
+    pub(crate) fn new(data: &ProviderData, id: Option<&str>, answerer: &Answerer, created: u64, ids: &mut Ids) -> Self {
+        let model = answerer.model.clone().unwrap_or_default();
         if let Some(own) = own_members(data) {
             return Head { id: id.map(str::to_owned), model, rest: own };
         }
@@ -62,7 +62,7 @@ impl Head {
         };
         let members = json!({
             "object": "response",
-            "created_at": reply.created,
+            "created_at": created,
             "background": false,
             "error": null,
             "incomplete_details": null,
@@ -135,9 +135,8 @@ impl<'a> End<'a> {
         body: &mut wire::Response<'a>,
         losses: &mut Vec<Loss>,
     ) {
-        let mut rest = data.clone();
-        rest.remove_part(Dialect::OpenaiChat, Part::Answer, "service_tier");
-        note_foreign(&rest, DIALECT, &[Part::State, Part::Extra, Part::Answer], "", losses);
+        note_answer(data, DIALECT, losses);
+        note_usage(self.usage, DIALECT, losses);
         let shape = data.part(DIALECT, Part::Shape);
         // The provider's own status, unless the answer has been changed since.
         if shape.get("response").is_some() && finish(data, asks) == self.finish && self.error.is_none() {
@@ -153,10 +152,7 @@ impl<'a> End<'a> {
                 body.error = Some(Raw::of(&error::in_response(self.error)));
             }
         }
-        if let Some(usage) = self.usage {
-            note_foreign(&usage.provider_data, DIALECT, &[Part::Extra, Part::Answer], "usage.", losses);
-            body.usage = Some(Raw::of(&usage::encode(usage)));
-        }
+        body.usage = self.usage.map(|usage| Raw::of(&usage::encode(usage)));
     }
 }
 
@@ -172,7 +168,7 @@ fn words(finish: FinishReason, asks: Asks) -> (&'static str, Option<&'static str
 
 /// The items of an answer, written one after another.
 struct Output<'a, 'o> {
-    seal: Seal<'a>,
+    answerer: &'o Answerer,
     ids: &'o mut Ids,
     losses: &'o mut Vec<Loss>,
     items: Items<'a>,
@@ -196,7 +192,7 @@ impl<'a> Output<'a, '_> {
                 self.close();
             }
             self.open.get_or_insert_with(|| (text, Vec::new())).1.push(Entry::Fits(serve_part(text)));
-            if let Some(item) = self.seal.of_text(text, self.ids) {
+            if let Some(item) = seal_text(text, self.answerer, self.ids) {
                 self.close();
                 self.items.push(Entry::Fits(item));
             }
@@ -204,7 +200,7 @@ impl<'a> Output<'a, '_> {
         }
         self.close();
         let item = match block {
-            Block::Thinking(thinking) => Some(serve_reasoning(thinking, self.seal, self.ids)),
+            Block::Thinking(thinking) => Some(serve_reasoning(thinking, self.answerer, self.ids)),
             Block::ToolCall(call) => Some(serve_call(call, self.ids)),
             Block::Image(image) => serve_image(image, self.ids),
             Block::Other(other) if other.dialect == DIALECT => {
@@ -221,7 +217,7 @@ impl<'a> Output<'a, '_> {
         };
         self.items.extend(item.map(Entry::Fits));
         if let Block::ToolCall(call) = block {
-            self.items.extend(self.seal.of_call(call, self.ids).map(Entry::Fits));
+            self.items.extend(seal_call(call, self.answerer, self.ids).map(Entry::Fits));
         }
     }
 
@@ -306,13 +302,13 @@ pub(crate) fn serve_call<'a>(call: &'a ToolCall, ids: &mut Ids) -> Item<'a> {
 }
 
 /// Writes a reasoning item for a client, with another dialect's state sealed into the field for this one's.
-pub(crate) fn serve_reasoning<'a>(block: &'a ThinkingBlock, seal: Seal<'_>, ids: &mut Ids) -> Item<'a> {
+pub(crate) fn serve_reasoning<'a>(block: &'a ThinkingBlock, answerer: &Answerer, ids: &mut Ids) -> Item<'a> {
     let mut item = items::encode_reasoning(block, Keep::Everything);
     if is_foreign(&block.provider_data) {
         item.id = Some(new_id("rs", ids).into());
     }
     if item.encrypted_content.is_none() {
-        let sealed = seal.of(&block.provider_data, BlockKind::Thinking);
+        let sealed = Sealed::of(&block.provider_data, BlockKind::Thinking, DIALECT, answerer);
         item.encrypted_content = sealed.map(|sealed| sealed.to_text().into());
     }
     item
@@ -333,36 +329,19 @@ pub(crate) fn serve_image<'a>(image: &'a Image, ids: &mut Ids) -> Option<Item<'a
     Some(item)
 }
 
-/// The issuer of the state that is sealed for the client.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Seal<'a> {
-    provider: Option<&'a str>,
-    model: &'a str,
+/// Seals the state that another dialect keeps on a call. The only place for it here is a reasoning item, which names its
+/// call.
+pub(crate) fn seal_call(call: &ToolCall, answerer: &Answerer, ids: &mut Ids) -> Option<Item<'static>> {
+    let mut sealed = Sealed::of(&call.provider_data, BlockKind::ToolCall, DIALECT, answerer)?;
+    sealed.note.set("call", call.id.as_str());
+    Some(carrier(&sealed, ids))
 }
 
-impl<'a> Seal<'a> {
-    pub(crate) fn new(reply: &'a Reply, model: &'a str) -> Self {
-        Seal { provider: reply.provider.as_deref(), model }
-    }
-
-    fn of(self, data: &ProviderData, kind: BlockKind) -> Option<Sealed> {
-        Sealed::of(data, kind, DIALECT, self.provider, Some(self.model))
-    }
-
-    /// Seals the state that another dialect keeps on a call. The only place for it here is a reasoning item, which
-    /// names its call.
-    pub(crate) fn of_call(self, call: &ToolCall, ids: &mut Ids) -> Option<Item<'static>> {
-        let mut sealed = self.of(&call.provider_data, BlockKind::ToolCall)?;
-        sealed.note.set("call", call.id.as_str());
-        Some(carrier(&sealed, ids))
-    }
-
-    /// Does the same for a text, which comes right before the item.
-    pub(crate) fn of_text(self, text: &Text, ids: &mut Ids) -> Option<Item<'static>> {
-        let mut sealed = self.of(&text.provider_data, BlockKind::Text)?;
-        sealed.note.set("text", true);
-        Some(carrier(&sealed, ids))
-    }
+/// Does the same for a text, which comes right before the item.
+pub(crate) fn seal_text(text: &Text, answerer: &Answerer, ids: &mut Ids) -> Option<Item<'static>> {
+    let mut sealed = Sealed::of(&text.provider_data, BlockKind::Text, DIALECT, answerer)?;
+    sealed.note.set("text", true);
+    Some(carrier(&sealed, ids))
 }
 
 /// Makes a reasoning item that only carries another dialect's state.

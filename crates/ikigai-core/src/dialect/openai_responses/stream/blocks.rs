@@ -5,11 +5,11 @@ use super::wire::{Place, Said};
 use crate::dialect::openai_responses::DIALECT;
 use crate::dialect::openai_responses::content::{Keep, other};
 use crate::dialect::openai_responses::items::{self, said};
-use crate::dialect::openai_responses::response::{self, Seal};
+use crate::dialect::openai_responses::response;
 use crate::dialect::openai_responses::wire::{self, Entry, Item, Many, find};
 use crate::json::loose::read_raw;
 use crate::json::wire::Text as Words;
-use crate::{Block, BlockKind, Json, Part, ProviderData, Text, ThinkingBlock, ToolCall};
+use crate::{Arguments, Block, Json, Part, ProviderData, Text, ThinkingBlock, ToolCall};
 
 /// An open block.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(super) struct Added {
 
 impl Encoder {
     /// Opens a block. Returns `None` if this wire has no place for it.
-    pub(super) fn open(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) -> Option<Slot> {
+    pub(super) fn begin_block(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) -> Option<Slot> {
         if let Block::Text(text) = block {
             return self.open_text(text, out);
         }
@@ -135,10 +135,9 @@ impl Encoder {
         Some(Slot { output, part, refuses: text.is_refusal(), block: Block::Text(text.clone()) })
     }
 
-    /// Writes a piece of a block of this kind.
-    pub(super) fn delta(&mut self, index: usize, kind: BlockKind, piece: &str, out: &mut Vec<u8>) {
-        let slot = self.blocks.get_mut(index).and_then(Option::as_mut).filter(|slot| slot.block.kind() == kind);
-        let Some(slot) = slot else { return };
+    /// Writes a piece of a block.
+    pub(super) fn delta(&mut self, index: usize, piece: &str, out: &mut Vec<u8>) {
+        let Some(slot) = self.blocks.get_mut(index).and_then(Option::as_mut) else { return };
         let Some(item) = self.items.get(slot.output) else { return };
         let place = Place::within(&item.id, slot.output);
         match &mut slot.block {
@@ -167,9 +166,18 @@ impl Encoder {
     }
 
     /// Ends a block, with the data from its end event.
-    pub(super) fn close(&mut self, index: usize, data: &ProviderData, out: &mut Vec<u8>) {
+    pub(super) fn end_block(
+        &mut self,
+        index: usize,
+        arguments: Option<&Arguments>,
+        data: &ProviderData,
+        out: &mut Vec<u8>,
+    ) {
         let slot = self.blocks.get_mut(index).and_then(Option::take);
         let Some(Slot { output, part, mut block, .. }) = slot else { return };
+        if let (Block::ToolCall(call), Some(arguments)) = (&mut block, arguments) {
+            call.arguments = arguments.clone();
+        }
         match &mut block {
             // The item is unfinished as it was added.
             Block::Other(item) => {
@@ -219,7 +227,7 @@ impl Encoder {
             self.frames.send("response.output_text.done", place, &said, out);
         }
         self.frames.send("response.content_part.done", place, &[("part", &whole_part(&text))], out);
-        let sealed = Seal::new(&self.reply, &self.model).of_text(&text, &mut self.ids);
+        let sealed = response::seal_text(&text, &self.answerer, &mut self.ids);
         if let Some(place) = item.texts.get_mut(part) {
             *place = Some(text);
         }
@@ -261,8 +269,7 @@ impl Encoder {
             let said = wire::Part::text("summary_text", &block.text);
             self.frames.send("response.reasoning_summary_part.done", place, &[("part", &said)], out);
         }
-        let seal = Seal::new(&self.reply, &self.model);
-        let mut item = response::serve_reasoning(block, seal, &mut self.ids);
+        let mut item = response::serve_reasoning(block, &self.answerer, &mut self.ids);
         // Strict clients refuse reasoning without it.
         if matches!(item.summary, Many::Absent) && find(&item.rest, "summary").is_none_or(|raw| raw.get() == "null") {
             item.summary = Many::List(Vec::new());
@@ -277,7 +284,7 @@ impl Encoder {
         self.frames.send("response.function_call_arguments.done", place, &said, out);
         let item = response::serve_call(call, &mut self.ids);
         self.done(output, Item { call_id: Some(call.id.as_str().into()), ..item }, out);
-        let sealed = Seal::new(&self.reply, &self.model).of_call(call, &mut self.ids);
+        let sealed = response::seal_call(call, &self.answerer, &mut self.ids);
         self.carry(sealed, out);
     }
 

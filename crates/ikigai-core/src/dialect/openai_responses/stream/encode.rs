@@ -7,26 +7,24 @@ use std::borrow::Cow;
 
 use super::blocks::{Added, Slot};
 use super::wire::{Frames, Place};
-use crate::dialect::openai_responses::DIALECT;
 use crate::dialect::openai_responses::response::{self, Asks, End, Head};
 use crate::dialect::openai_responses::wire::{Entry, Many, word};
+use crate::dialect::seal::Answerer;
 use crate::dialect::{Ids, Reply, WriteFrames};
-use crate::{Block, BlockKind, Error, Event, FinishReason, Json, Loss, ProviderData, ToolCall, Usage};
+use crate::{Arguments, Block, Error, FinishReason, Json, Loss, ProviderData, Usage};
 
 /// The writer of a stream for a client.
 ///
 /// As in whole answers, audio, documents, pictures by URL and another dialect's own blocks have no place: they are
 /// losses.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Encoder {
-    pub(super) reply: Reply,
+    reply: Reply,
     pub(super) ids: Ids,
     pub(super) frames: Frames,
-    started: bool,
-    ended: bool,
     /// The initial response object, with the id that every frame repeats.
     head: Head,
-    pub(super) model: String,
+    pub(super) answerer: Answerer,
     /// The answer's own data in this dialect.
     data: ProviderData,
     /// One entry per block, by index; `None` if it is done, or has no place on this wire.
@@ -41,86 +39,10 @@ pub(crate) struct Encoder {
 }
 
 impl WriteFrames for Encoder {
-    fn event(&mut self, event: &Event, out: &mut Vec<u8>) {
-        if self.ended {
-            return;
-        }
-        match event {
-            Event::Start { id, model, provider_data } => {
-                self.start(id.as_deref(), model.as_deref(), provider_data, out)
-            }
-            Event::TextDelta { index, text } => self.delta(*index, BlockKind::Text, text, out),
-            Event::ThinkingDelta { index, text } => self.delta(*index, BlockKind::Thinking, text, out),
-            Event::ToolCallDelta { index, arguments } => self.delta(*index, BlockKind::ToolCall, arguments, out),
-            Event::BlockStart { index, block } => self.open_at(*index, block, out),
-            Event::ToolCallStart { index, id, name, provider_data } => {
-                let call = ToolCall {
-                    id: id.clone(),
-                    name: name.clone(),
-                    provider_data: provider_data.clone(),
-                    ..ToolCall::default()
-                };
-                self.open_at(*index, &Block::ToolCall(call), out);
-            }
-            Event::ToolCallDone { index, arguments, provider_data } => {
-                if let Some(Some(Slot { block: Block::ToolCall(call), .. })) = self.blocks.get_mut(*index) {
-                    call.arguments = arguments.clone();
-                    self.close(*index, provider_data, out);
-                }
-            }
-            // The driver has already converted them for this wire.
-            Event::BlockReplaced { .. } | Event::Citation { .. } | Event::Sources { .. } => {}
-            Event::BlockDone { index, provider_data } => self.close(*index, provider_data, out),
-            Event::Usage { usage } => self.usage = Some(usage.clone()),
-            Event::Done { finish_reason, provider_data } => {
-                self.start_unless_started(out);
-                self.data.merge(provider_data.clone());
-                self.end(*finish_reason, None, out);
-            }
-            Event::Error { error } => {
-                self.start_unless_started(out);
-                self.end(FinishReason::Error, Some(error), out);
-            }
-            Event::Other { index, dialect, data } if *dialect == DIALECT => self.pass_on(*index, data, out),
-            // The driver reports those.
-            Event::Other { .. } => {}
-        }
-    }
-
-    fn take_losses(&mut self) -> Vec<Loss> {
-        std::mem::take(&mut self.losses)
-    }
-}
-
-impl Encoder {
-    /// Creates a writer for one stream.
-    pub(crate) fn new(reply: Reply) -> Self {
-        Encoder {
-            ids: reply.ids.clone(),
-            reply,
-            frames: Frames::default(),
-            started: false,
-            ended: false,
-            head: Head::default(),
-            model: String::new(),
-            data: ProviderData::default(),
-            blocks: Vec::new(),
-            items: Vec::new(),
-            message: None,
-            usage: None,
-            asks: Asks::default(),
-            losses: Vec::new(),
-        }
-    }
-
     fn start(&mut self, id: Option<&str>, model: Option<&str>, data: &ProviderData, out: &mut Vec<u8>) {
-        if self.started {
-            return;
-        }
-        self.started = true;
-        self.model = model.unwrap_or_default().to_owned();
+        self.answerer = Answerer::new(&self.reply, model);
         self.data = data.clone();
-        self.head = Head::new(data, id, &self.model, &self.reply, &mut self.ids);
+        self.head = Head::new(data, id, &self.answerer, self.reply.created, &mut self.ids);
         if self.head.id.is_none() {
             self.head.id = Some(response::new_id("resp", &mut self.ids));
         }
@@ -132,22 +54,58 @@ impl Encoder {
         }
     }
 
-    fn start_unless_started(&mut self, out: &mut Vec<u8>) {
-        self.start(None, None, &ProviderData::default(), out);
-    }
-
-    fn open_at(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
-        self.start_unless_started(out);
-        let slot = self.open(index, block, out);
+    fn open(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
+        let slot = self.begin_block(index, block, out);
         // Blocks open in order; anything else is not a valid stream and has no place.
         if index == self.blocks.len() {
             self.blocks.push(slot);
         }
     }
 
+    fn piece(&mut self, index: usize, piece: &str, out: &mut Vec<u8>) {
+        self.delta(index, piece, out);
+    }
+
+    fn close(&mut self, index: usize, arguments: Option<&Arguments>, data: &ProviderData, out: &mut Vec<u8>) {
+        self.end_block(index, arguments, data, out);
+    }
+
+    fn usage(&mut self, usage: &Usage, _: &mut Vec<u8>) {
+        self.usage = Some(usage.clone());
+    }
+
+    fn done(&mut self, reason: FinishReason, data: &ProviderData, out: &mut Vec<u8>) {
+        self.data.merge(data.clone());
+        self.end(reason, None, out);
+    }
+
+    fn fail(&mut self, failure: &Error, out: &mut Vec<u8>) {
+        if self.head.id.is_none() {
+            self.start(None, None, &ProviderData::NONE, out);
+        }
+        self.end(FinishReason::Error, Some(failure), out);
+    }
+
+    /// Passes the frame on with the numbers of this stream.
+    fn other(&mut self, index: Option<usize>, data: &Json, out: &mut Vec<u8>) {
+        let slot = index.and_then(|index| self.blocks.get(index)?.as_ref());
+        let place = slot.and_then(|slot| Some(Place::within(&self.items.get(slot.output)?.id, slot.output)));
+        self.frames.pass_on(data, place.unwrap_or_default(), out);
+    }
+
+    fn take_losses(&mut self) -> Vec<Loss> {
+        std::mem::take(&mut self.losses)
+    }
+}
+
+impl Encoder {
+    /// Creates a writer for one stream.
+    pub(crate) fn new(reply: Reply) -> Self {
+        Encoder { ids: reply.ids.clone(), reply, ..Encoder::default() }
+    }
+
     fn end(&mut self, finish: FinishReason, error: Option<&Error>, out: &mut Vec<u8>) {
         self.leave_message(out);
-        self.ended = true;
         // The provider's fields from its end, not from the start.
         self.head.update(&self.data);
         let mut body = self.head.begin();
@@ -161,15 +119,6 @@ impl Encoder {
             _ => "response.completed",
         };
         self.frames.send(event, Place::default(), &[("response", &body)], out);
-    }
-
-    /// Passes on a frame that only this dialect has, with the numbers of this stream.
-    fn pass_on(&mut self, index: Option<usize>, data: &Json, out: &mut Vec<u8>) {
-        if self.started {
-            let slot = index.and_then(|index| self.blocks.get(index)?.as_ref());
-            let place = slot.and_then(|slot| Some(Place::within(&self.items.get(slot.output)?.id, slot.output)));
-            self.frames.pass_on(data, place.unwrap_or_default(), out);
-        }
     }
 }
 

@@ -2,10 +2,10 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::dialect::openai_responses::encode_response;
 use crate::dialect::openai_responses::stream::{check_as_client, check_grammar, read_stream, write_stream};
+use crate::dialect::openai_responses::{DIALECT, encode_response};
 use crate::dialect::{Dialect, seal};
-use crate::{ErrorKind, Image, Other, Part, Source, Text, events};
+use crate::{ErrorKind, Event, Image, Other, Part, Source, Text, events};
 
 fn reply() -> Reply {
     Reply { created: 7, model: Some("asked".into()), provider: Some("anthropic".into()), ..Reply::default() }
