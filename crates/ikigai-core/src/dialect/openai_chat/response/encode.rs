@@ -6,6 +6,7 @@ use super::{ABSENT, CHOICE, CHOICE_AT, CHOICES, CREATED, FINISH_REASON, Holds, M
 use crate::dialect::losses::{block_loss, note_foreign};
 use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::assistant::{Saying, field_of};
+use crate::dialect::openai_chat::calls::{self, FUNCTION_CALL};
 use crate::dialect::openai_chat::notes::{self, EXTRA_CONTENT, Side, bound_shape, extra, shape};
 use crate::dialect::openai_chat::wire::{self, Answer, Choice, Message};
 use crate::dialect::openai_chat::{sealed, usage};
@@ -13,7 +14,7 @@ use crate::dialect::{Reply, WireResponse, openai_error};
 use crate::fit::{Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _, Words};
 use crate::json::wire::{Raw, Rest, Text, write};
-use crate::{Block, Dialect, Fields, Json, Loss, LossCode, Part, ProviderData, Response, Usage};
+use crate::{Block, Dialect, Fields, FinishReason, Json, Loss, LossCode, Part, ProviderData, Response, Usage};
 
 /// Encodes an answer for a client.
 ///
@@ -37,7 +38,10 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     let mut choice = Choice { rest: notes::inner(own, CHOICE), ..Choice::default() };
     choice.index = is_due(&choice.rest, "index").then_some(0);
     choice.message = is_due(&choice.rest, "message").then(|| Box::new(message));
-    choice.finish_reason = finish_word(response).map(Text);
+    choice.finish_reason = match response.finish_reason {
+        FinishReason::ToolUse if reply.older_calls => Some(Text(FUNCTION_CALL.into())),
+        _ => finish_word(response).map(Text),
+    };
 
     let mut body = Answer { rest: notes::around(own, CHOICE), ..Answer::default() };
     body.rest.retain(|(name, _)| name != CHOICES && !name.starts_with("message."));
@@ -127,6 +131,9 @@ fn encode_message<'a>(response: &'a Response, reply: &Reply, model: &str, losses
         items.extend(sealed::seal(index, block, reply, model));
     }
     let mut message = saying.into_message();
+    if reply.older_calls {
+        calls::use_older_form(&mut message, losses);
+    }
     message.rest.extend(notes::inner(extra(data, Side::Response), MESSAGE));
     if !is_own(data) && message.refusal.is_absent() {
         // Clients read it without checking that it is there.

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::dialect::losses::note_foreign;
 use crate::dialect::openai_chat::assistant::{details_of, field_of, write_speech};
-use crate::dialect::openai_chat::calls::call_state;
+use crate::dialect::openai_chat::calls::{FUNCTION_CALL, call_state, second_call, stateless_call};
 use crate::dialect::openai_chat::notes::{EXTRA_CONTENT, REASONING_DETAILS, Side, extra};
 use crate::dialect::openai_chat::response::{
     FINISH_REASON, Holds, finish, foreign_fields, note_fields, service_tier, unsaid, word_of,
@@ -262,9 +262,18 @@ impl Encoder {
         self.holds.calls = true;
         note_fields(state, index, &mut self.losses);
         self.note_own(state, index);
+        if self.reply.older_calls && number > 0 {
+            self.losses.push(second_call());
+            self.open.insert(index, Open { kind: Kind::Whole, state: ProviderData::default(), length: 0 });
+            return;
+        }
         let kind = Kind::Call { number, id: id.to_owned() };
         self.open.insert(index, Open { kind, state: state.clone(), length: 0 });
         let function = Function { name: Some(name.into()), arguments: Some(Raw::of("")), ..Function::default() };
+        if self.reply.older_calls {
+            self.losses.extend(call_state(state).map(|_| stateless_call()));
+            return self.delta(out, b"\"function_call\":", |out| write(&function, out));
+        }
         let call = Call {
             index: Some(number),
             id: Words(Some(id.into())),
@@ -280,6 +289,12 @@ impl Encoder {
         let Some(open) = self.open.get_mut(&index) else { return };
         let Kind::Call { number, .. } = open.kind else { return };
         open.length += arguments.len();
+        if self.reply.older_calls {
+            return self.delta(out, b"\"function_call\":{\"arguments\":", |out| {
+                text::write(arguments, out);
+                out.push(b'}');
+            });
+        }
         self.delta(out, b"\"tool_calls\":[{\"index\":", |out| {
             write(&number, out);
             out.extend_from_slice(b",\"function\":{\"arguments\":");
@@ -295,7 +310,7 @@ impl Encoder {
         }
         let Some(&Open { kind: Kind::Call { number, .. }, .. }) = self.open.get(&index) else { return };
         self.holds.broken_call |= !arguments.is_complete();
-        if let Some(state) = call_state(added) {
+        if let Some(state) = call_state(added).filter(|_| !self.reply.older_calls) {
             self.call(&Call { index: Some(number), extra_content: Some(state.into()), ..Call::default() }, out);
         }
         self.block_done(index, added, out);
@@ -326,7 +341,8 @@ impl Encoder {
         // unknown reason is written too.
         let own = data.part_str(DIALECT, Part::Shape, FINISH_REASON);
         let own = own.as_deref().filter(|word| finish(Some(word), self.holds) == reason);
-        self.last_chunk(own.or(word_of(reason)).unwrap_or("stop"), out);
+        let older = (self.reply.older_calls && reason == FinishReason::ToolUse).then_some(FUNCTION_CALL);
+        self.last_chunk(older.or(own).or(word_of(reason)).unwrap_or("stop"), out);
         if let Some(usage) = self.usage.take() {
             note_foreign(&usage.provider_data, DIALECT, &[Part::Extra, Part::Answer], "usage.", &mut self.losses);
             if self.reply.stream_usage {
