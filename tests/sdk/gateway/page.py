@@ -85,7 +85,8 @@ them also parallel calls, thinking over a tool turn, a picture and errors.
   (also as a client of Azure), Mirascope 2.8.2, Haystack 3.4.0 (OpenAI Chat and Responses, `anthropic-haystack` 8.0.1, `google-genai-haystack`
   7.0.0), Strands Agents 1.62.0, Google ADK 2.13.0, Agent Framework 1.23.0, AutoGen 0.7.5 (OpenAI and Azure); structured output alone:
   Instructor 1.17.0 with OpenAI and Anthropic; text alone: DSPy 3.4.1; text, streams and tools: CrewAI 1.15.30 with OpenAI, `groq` 1.7.0,
-  `mistralai` 3.7.0, `llm` 0.36, and `openai` 0.28.1 with `functions`.
+  `mistralai` 3.7.0, `llm` 0.36, and `openai` 0.28.1 with `functions`; text alone: `AzureOpenAI` of `openai` 3.51.0, and
+  `google-genai` 3.3.0 with `vertexai=True`.
 - Node: LangChain (`@langchain/openai` 1.5.8, `anthropic` 1.5.11, `google-genai` 2.3.2), `@openai/agents` 0.20.0, the AI SDK 6.0.326
   (`@ai-sdk/openai` 3.0.141 with Chat and Responses, `anthropic` 3.0.138, `google` 3.0.141, `openai-compatible` 2.0.87), and `runTools`, `parse` and
   `stream` of `openai` 6.49.0; text alone: `token.js` 0.7.1.
