@@ -4,12 +4,12 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use bytes::Buf as _;
-use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use ikigai::{Dialect, ErrorKind};
 use ikigai_core::Error;
-use ikigai_core::server::{Endpoint, Verb};
+use ikigai_core::server::{Edit, Endpoint, Envelope, Verb};
 use ikigai_listen::Refused;
 
 use crate::access;
@@ -75,14 +75,16 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
     // HEAD is answered like GET; the body is left out on sending.
     let method = if parts.method == Method::HEAD { "GET" } else { parts.method.as_str() };
     let mut endpoint = Endpoint::of(method, &target, has);
+    let mut model_in_path = None;
     if endpoint.is_none() {
         let usual = path::usual(&target);
-        endpoint = Endpoint::of(method, &usual, has);
+        endpoint = Endpoint::of(method, &usual.target, has);
         if endpoint.is_some() {
-            target = usual;
+            (target, model_in_path) = (usual.target, usual.model);
         }
     }
-    let dialect = endpoint.as_ref().map_or_else(|| guess(&parts.headers, &target), |endpoint| endpoint.dialect);
+    let guessed = || path::guess(&target, has).unwrap_or(Dialect::ALL[1]);
+    let dialect = endpoint.as_ref().map_or_else(guessed, |endpoint| endpoint.dialect);
     entry.dialect = endpoint.as_ref().map(|endpoint| endpoint.dialect);
     let refused = |entry: &mut Entry, error: &Error, status: Option<u16>| {
         reply::note_refusal(entry, error);
@@ -113,6 +115,10 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
         let error = Error::invalid_request("the body must be JSON: set `content-type: application/json`");
         return refused(entry, &error, Some(415));
     }
+    if let Some(coding) = compression(&parts.headers) {
+        let message = format!("the body is compressed ({coding}): send it without `content-encoding`");
+        return refused(entry, &Error::invalid_request(message), Some(415));
+    }
     let limits = state.config.limits;
     let mut body = match shared.room.read(body, limits.body, state.config.timeouts.body).await {
         Ok(body) => body,
@@ -130,6 +136,12 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
     // Some programs put it before all text; no provider accepts it.
     if body.bytes.starts_with(BYTE_ORDER_MARK) {
         body.bytes.advance(BYTE_ORDER_MARK.len());
+    }
+    if let Some(model) = model_in_path
+        && let Ok(envelope) = Envelope::read(&body.bytes)
+    {
+        // Anything that is wrong with the body is reported by whatever reads it next.
+        body.bytes = envelope.with(&[("model", Edit::Text(&model))]).into();
     }
     let strict = parts.headers.get(STRICT).is_some_and(|value| value == "true" || value == "1");
     let mut headers = parts.headers;
@@ -174,6 +186,12 @@ fn is_json(headers: &HeaderMap) -> bool {
     media_type.eq_ignore_ascii_case("application/json") || media_type.to_ascii_lowercase().ends_with("+json")
 }
 
+/// Returns how a body is compressed, if it is.
+fn compression(headers: &HeaderMap) -> Option<&str> {
+    let coding = headers.get(CONTENT_ENCODING)?.to_str().unwrap_or("unknown").trim();
+    (!coding.is_empty() && !coding.eq_ignore_ascii_case("identity")).then_some(coding)
+}
+
 /// Returns the client's own request id, or a new one.
 fn request_id(headers: &HeaderMap) -> String {
     let own = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
@@ -184,18 +202,11 @@ fn request_id(headers: &HeaderMap) -> String {
     }
 }
 
-/// Guesses the dialect of a client that asks for something unknown, from its path and headers.
-fn guess(headers: &HeaderMap, target: &str) -> Dialect {
-    let has = |name: &str| headers.contains_key(name);
-    let known = Endpoint::of("POST", target, has).or_else(|| Endpoint::of("GET", target, has));
-    let listed = || Endpoint::of("GET", "/v1/models", has);
-    known.or_else(listed).map_or(Dialect::ALL[1], |endpoint| endpoint.dialect)
-}
-
 fn no_such_path(method: &Method, target: &str, has: impl Fn(&str) -> bool) -> (u16, Error) {
     let path = target.split('?').next().unwrap_or(target);
     let other = if method == Method::POST { "GET" } else { "POST" };
-    if Endpoint::of(other, target, has).is_some() {
+    // `models/{model}:{method}` with an unknown method looks like the name of a model.
+    if Endpoint::of(other, target, has).is_some_and(|endpoint| endpoint.verb != Verb::GetModel) {
         return (405, Error::invalid_request(format!("{path} needs {other}, not {method}")));
     }
     let message = format!(

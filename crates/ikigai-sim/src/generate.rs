@@ -87,7 +87,7 @@ fn from_script(scripted: &Scripted, request: &Request, talk: &Talk<'_>) -> Respo
     let mut ids = Ids::seeded(talk.seed);
     let mut draft = match scripted.told() {
         Some(told) => talk::hosted::scripted(told, request, talk),
-        None => Response::new(scripted.text.iter().map(Block::text).collect::<Vec<_>>(), FinishReason::default()),
+        None => Response::new(scripted.text.iter().map(Block::text).collect::<Vec<_>>(), FinishReason::Stop),
     };
     draft.content.splice(0..0, scripted.thinking.iter().map(Block::thinking));
     draft.content.extend(scripted.calls(|| talk.call_id(&mut ids)));

@@ -80,14 +80,34 @@ These were tried once by hand against providers of all four dialects: text, stre
 them also parallel calls, thinking over a tool turn, a picture and errors.
 
 - Python: LangChain (`langchain-openai` 1.7.3 with Chat and Responses, `langchain-anthropic` 1.7.7, `langchain-google-genai` 4.4.2), Pydantic AI
-  2.66.0, the OpenAI Agents SDK 0.24.0, LiteLLM 1.106.2 as a client (`openai/`, `openai/responses/`, `anthropic/`, `gemini/`), LlamaIndex 0.14.25
-  (`llms-openai` 0.8.3, `llms-google-genai` 0.11.3); structured output alone: Instructor 1.17.0 with OpenAI and Anthropic.
-- Node: LangChain (`@langchain/openai` 1.5.8, `anthropic` 1.5.11, `google-genai` 2.3.2), `@openai/agents` 0.20.0, `@ai-sdk/openai-compatible` 2.0.87,
-  and `runTools`, `parse` and `stream` of `openai` 6.49.0.
+  2.68.0, the OpenAI Agents SDK 0.24.0, LiteLLM 1.106.2 as a client (`openai/`, `openai/responses/`, `anthropic/`, `gemini/`, `azure/`), LlamaIndex
+  0.14.25 (`llms-openai` 0.8.3, `llms-google-genai` 0.11.3), Agno 3.1.10, Semantic Kernel 1.45.0 (OpenAI, Anthropic, Google), smolagents 1.26.0
+  (also as a client of Azure), Mirascope 2.8.2, Haystack 3.4.0 (OpenAI Chat and Responses, `anthropic-haystack` 8.0.1, `google-genai-haystack`
+  7.0.0), Strands Agents 1.62.0, Google ADK 2.13.0, Agent Framework 1.23.0, AutoGen 0.7.5 (OpenAI and Azure); structured output alone:
+  Instructor 1.17.0 with OpenAI and Anthropic; text alone: DSPy 3.4.1; text, streams and tools: CrewAI 1.15.30 with OpenAI, `groq` 1.7.0,
+  `mistralai` 3.7.0, `llm` 0.36, and `openai` 0.28.1 with `functions`; text alone: `AzureOpenAI` of `openai` 3.51.0, and
+  `google-genai` 3.3.0 with `vertexai=True`.
+- Node: LangChain (`@langchain/openai` 1.5.8, `anthropic` 1.5.11, `google-genai` 2.3.2), `@openai/agents` 0.20.0, the AI SDK 6.0.326
+  (`@ai-sdk/openai` 3.0.141 with Chat and Responses, `anthropic` 3.0.138, `google` 3.0.141, `openai-compatible` 2.0.87), and `runTools`, `parse` and
+  `stream` of `openai` 6.49.0; text alone: `token.js` 0.7.1.
+- Agent programs, each on the task of `./test --agents`: pi 0.73.1 in all four dialects; opencode 1.18.33 with the AI SDK's providers for
+  Anthropic and Google; Cline 3.0.65 with `openai` and Continue 1.5.47 with `openai` and `anthropic`, for some of
+  the providers. aider 0.86.2 was only tried with a question.
 
 What does not work, or not quietly:
 
-- `llama-index-llms-anthropic` 0.12.3 fails in itself with the newest `anthropic` (`Cannot instantiate typing.Union`).
+- `llama-index-llms-anthropic` 0.12.3 and Mirascope's tools for Anthropic fail in themselves with the newest `anthropic` (`Cannot instantiate
+  typing.Union`), and so does AutoGen's client for Anthropic (`unexpected keyword argument 'temperature'`).
+- Agent Framework's client for Responses continues a tool turn with `previous_response_id`, which works only if the provider speaks Responses.
+  With `"store": False` in its options it sends the whole conversation.
+- Mirascope cannot read a Responses stream from a Gemini model that signs a streamed text (`text_end_chunk while not processing text`): the
+  signature's block has no text. For Gemini, it rejects thinking without a text, which signatures of Messages and Responses models have
+  (`Inside thought part with no text content`).
+- `google-genai-haystack` sends back nothing but what carries a signature. With thinking of a Messages or Responses model that is the thinking,
+  so the call is missing from the next turn, which is refused. In streams it loses parallel calls, whatever the provider.
+- `mistralai` reads answers and streams, but not the lists of models and embeddings, which Mistral spells differently.
+- Agno and the AI SDK take an unknown name that begins with `claude-` for the newest model, and send what only that accepts (adaptive thinking,
+  128,000 tokens). Name the gateway's models after the models that answer.
 - `langchain-anthropic` warns of an "unexpected tool content block" when a Gemini model signs a streamed text: the signature is in a
   `redacted_thinking` block, without tools unexpected there. The text is complete.
 - The AI SDK warns of thinking without a signature from Gemini models ("Reasoning parts without encrypted content", "unsupported reasoning

@@ -116,6 +116,7 @@ impl Dialect {
         let reply = Reply {
             model: (!request.model.is_empty()).then(|| request.model.clone()),
             stream_usage: wants_stream_usage(&request),
+            older_calls: openai_chat::has_older_tools(&request),
             json_array: self == Dialect::Gemini
                 && request.stream == Some(true)
                 && incoming.path.is_some_and(|path| !path.contains("alt=sse")),

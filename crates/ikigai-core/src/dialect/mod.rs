@@ -272,6 +272,8 @@ pub struct Reply {
     pub model: Option<String>,
     /// Chat: whether the client asked for usage in the stream.
     pub stream_usage: bool,
+    /// Chat: whether the client sent its tools as `functions`, the older form, and expects a `function_call`.
+    pub older_calls: bool,
     /// Gemini: whether the client asked for a JSON array instead of an event stream.
     pub json_array: bool,
     /// The provider that issued the sealed state in the answer; it is sealed again for clients of another dialect.

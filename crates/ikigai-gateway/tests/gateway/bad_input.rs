@@ -2,10 +2,10 @@
 
 use ikigai::{Dialect, ErrorKind};
 use pretty_assertions::assert_eq;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::answers::read;
-use crate::support::{House, KEY, question, to};
+use crate::support::{House, KEY, model_of, question, to};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_have_the_clients_shape_and_nothing_is_sent() {
@@ -79,6 +79,7 @@ async fn wrong_methods_paths_and_types_are_named() {
         ("POST", "/v1/images/generations", &[key], 404, "does not pass on image generation"),
         ("POST", "/v1/audio/transcriptions", &[key], 404, "ask the provider directly"),
         ("POST", "/v1/messages", &[key, ("content-type", "text/plain")], 415, "application/json"),
+        ("POST", "/v1/chat/completions", &[key, ("content-encoding", "gzip")], 415, "compressed (gzip)"),
     ] {
         let body = if method == "POST" { "{}" } else { "" };
         let answer = house.send(method, path, headers, body).await;
@@ -87,6 +88,79 @@ async fn wrong_methods_paths_and_types_are_named() {
         // OpenAI's own code; an unknown path is not an unknown model.
         let code = (status == 404).then_some("unknown_url");
         assert_eq!(answer.json()["error"]["code"].as_str(), code, "{method} {path}: {}", answer.text());
+    }
+}
+
+/// What the gateway does not serve is refused in the words of the API that it belongs to.
+#[tokio::test(flavor = "multi_thread")]
+async fn unknown_paths_have_the_clients_shape() {
+    let house = House::new("").await;
+    let bearer = format!("Bearer {KEY}");
+    for (method, path, field, word) in [
+        ("GET", "/v1beta/files", "status", "NOT_FOUND"),
+        ("POST", "/v1beta/cachedContents", "status", "NOT_FOUND"),
+        ("POST", "/upload/v1beta/files", "status", "NOT_FOUND"),
+        ("POST", "/v1beta/models/to-gemini:batchGenerateContent", "status", "NOT_FOUND"),
+        ("POST", "/v1/messages/batches", "type", "not_found_error"),
+        ("POST", "/anthropic/v1/files", "type", "not_found_error"),
+        ("POST", "/v1/batches", "code", "unknown_url"),
+        ("POST", "/v1/completions", "code", "unknown_url"),
+    ] {
+        let body = if method == "POST" { "{}" } else { "" };
+        let answer = house.send(method, path, &[("authorization", &bearer)], body).await;
+        assert_eq!((answer.status, answer.json()["error"][field].as_str()), (404, Some(word)), "{}", answer.text());
+        assert!(answer.text().contains(&format!("no {method} {path}")), "{}", answer.text());
+    }
+}
+
+/// Azure's clients put the model into the path, and Vertex AI's put a project before it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_paths_of_clouds_lead_to_the_same_answers() {
+    let house = House::new("").await;
+    for target in Dialect::ALL {
+        let [_, chat, responses, gemini] = Dialect::ALL;
+        let (_, mut body) = question(chat, "another-name", "Hello", false);
+        let path = format!("/openai/deployments/{}/chat/completions?api-version=2024-10-21", to(target));
+        for _ in 0..2 {
+            let answer = house.post(&path, &body).await;
+            assert_eq!(read(chat, &answer, false).unwrap().model, model_of(target), "{}", answer.text());
+            body.as_object_mut().unwrap().remove("model");
+        }
+        let (_, body) = question(responses, &to(target), "Hello", false);
+        let answer = house.post("/openai/responses?api-version=2025-04-01-preview", &body).await;
+        assert_eq!(read(responses, &answer, false).unwrap().model, model_of(target), "{}", answer.text());
+        let (_, body) = question(gemini, "", "Hello", false);
+        let place = "v1beta1/projects/p/locations/global/publishers/google";
+        let answer = house.post(&format!("/{place}/models/{}:generateContent", to(target)), &body).await;
+        assert_eq!(read(gemini, &answer, false).unwrap().model, model_of(target), "{}", answer.text());
+    }
+    let body = "not JSON";
+    let answer = house.send("POST", "/openai/deployments/m/chat/completions", &[("api-key", KEY)], body).await;
+    assert_eq!(answer.status, 400, "{}", answer.text());
+    let sent = house.sim.requests();
+    assert!(sent.iter().all(|request| !request.path.contains("api-version=2024")), "{sent:?}");
+}
+
+/// A client that sends `functions` waits for a `function_call`.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_older_form_of_tools_is_answered_in_the_older_form() {
+    let house = House::new("").await;
+    let call = json!({"name": "get_weather", "arguments": "{\"city\":\"Oslo\"}"});
+    let functions = json!([{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}]);
+    for target in Dialect::ALL {
+        let asked = json!({"role": "user", "content": "Call get_weather with city=\"Oslo\"."});
+        let body = |messages: Value| json!({"model": to(target), "messages": messages, "functions": functions});
+        let answer = house.post("/v1/chat/completions", &body(json!([asked]))).await.json();
+        let choice = &answer["choices"][0];
+        assert_eq!(
+            (&choice["message"]["function_call"], &choice["finish_reason"]),
+            (&call, &json!("function_call")),
+            "{answer}"
+        );
+        let said = json!({"role": "assistant", "content": null, "function_call": call});
+        let result = json!({"role": "function", "name": "get_weather", "content": "rain"});
+        let answer = house.post("/v1/chat/completions", &body(json!([asked, said, result]))).await.json();
+        assert_eq!(answer["choices"][0]["message"]["content"], "get_weather answered: rain", "{answer}");
     }
 }
 

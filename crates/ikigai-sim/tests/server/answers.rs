@@ -46,6 +46,25 @@ async fn streams_decode_to_the_whole_answer_in_every_dialect() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_scripted_text_ends_as_any_other() {
+    let sim = Sim::start().await.unwrap();
+    sim.expect(Script::from_toml("[[reply]]\ntimes = 0\ntext = \"Scripted.\"\n", "s.toml").unwrap());
+    for (dialect, place, word) in [
+        (Dialect::Anthropic, "/stop_reason", "end_turn"),
+        (Dialect::OpenaiChat, "/choices/0/finish_reason", "stop"),
+        (Dialect::OpenaiResponses, "/status", "completed"),
+        (Dialect::Gemini, "/candidates/0/finishReason", "STOP"),
+    ] {
+        let (path, body) = ask(dialect, "Anything", false);
+        let got = send(&sim, &path, "", &body).json();
+        assert_eq!(got.pointer(place), Some(&json!(word)), "{got}");
+        let (path, body) = ask(dialect, "Anything", true);
+        let response = send(&sim, &path, "", &body).response(dialect);
+        assert_eq!((response.text().as_str(), response.finish_reason), ("Scripted.", FinishReason::Stop), "{dialect}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn gemini_without_sse_is_one_array() {
     let sim = Sim::start().await.unwrap();
     let (_, body) = ask(Dialect::Gemini, "count to 200", true);

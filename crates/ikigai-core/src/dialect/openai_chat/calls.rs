@@ -11,7 +11,7 @@ use crate::fit::{Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _, Words};
 use crate::json::wire::{Raw, Text};
 use crate::wire::Ids;
-use crate::{Arguments, Block, Fields, Json, Part, ProviderData, ToolCall};
+use crate::{Arguments, Block, Fields, Json, Loss, LossCode, Part, ProviderData, ToolCall};
 
 /// Shape of calls, in the document that they were read from.
 const NO_TYPE: &str = "no_type";
@@ -146,6 +146,43 @@ pub(super) fn write_older_form(call: &ToolCall, side: Side, spelling: Spelling) 
     shape
         .flag(FUNCTION_CALL)
         .then(|| Function { rest: notes::extra(&call.provider_data, side).as_rest(), ..write_function(call, &shape) })
+}
+
+/// Puts the call of an answer into the older form, which has room for one, and for nothing but its name and arguments.
+pub(super) fn use_older_form(message: &mut Message<'_>, losses: &mut Vec<Loss>) {
+    for item in std::mem::take(&mut message.tool_calls) {
+        let Item::Fits(mut call) = item else {
+            losses.push(second_call());
+            continue;
+        };
+        match inner(&mut call).1.take() {
+            Some(function) if message.function_call.is_none() => {
+                message.function_call = Some(function);
+                losses.extend(call.extra_content.map(|_| stateless_call()));
+            }
+            Some(_) | None => losses.push(second_call()),
+        }
+    }
+}
+
+/// The loss of a call after the first, for a client that knows only `function_call`.
+pub(super) fn second_call() -> Loss {
+    Loss::new(
+        LossCode::NotInDialect,
+        "tool_call",
+        "content",
+        "`function_call` has room for one call; the others are left out",
+    )
+}
+
+/// The loss of a call's state, for a client that knows only `function_call`.
+pub(super) fn stateless_call() -> Loss {
+    Loss::new(
+        LossCode::NotInDialect,
+        "tool_call",
+        "content",
+        "`function_call` has no room for a call's state; left out",
+    )
 }
 
 /// Writes one entry of `tool_calls`, with the provider's own state.

@@ -39,6 +39,8 @@ mod testing;
 
 pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};
+#[cfg(feature = "server")]
+pub(crate) use request::has_older_tools;
 pub(crate) use request::{built_in, decode_request, encode_request};
 pub(crate) use response::{decode_response, encode_response};
 pub(crate) use stream::{Decoder, Encoder};

@@ -11,6 +11,15 @@ mod tools;
 pub(crate) use decode::decode_request;
 pub(crate) use encode::encode_request;
 
+#[cfg(feature = "server")]
+use crate::Request;
+
+/// Whether a request came with its tools in their older form, `functions`, which has an older form of answers, too.
+#[cfg(feature = "server")]
+pub(crate) fn has_older_tools(request: &Request) -> bool {
+    super::notes::shape(&request.provider_data).flag(shape::FUNCTIONS)
+}
+
 /// Names in the shape of a request. Raw values are written back as long as they match the request.
 mod shape {
     /// The model that the request was written for.

@@ -6,6 +6,7 @@ use super::{ABSENT, CHOICE, CHOICE_AT, CHOICES, CREATED, FINISH_REASON, Holds, M
 use crate::dialect::losses::{block_loss, note_answer, note_block, note_foreign, note_usage};
 use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::assistant::{Saying, field_of, speech_type};
+use crate::dialect::openai_chat::calls::{self, FUNCTION_CALL};
 use crate::dialect::openai_chat::notes::{self, EXTRA_CONTENT, Side, bound_shape, extra, shape};
 use crate::dialect::openai_chat::wire::{self, Answer, Choice, Message};
 use crate::dialect::openai_chat::{sealed, usage};
@@ -14,7 +15,7 @@ use crate::dialect::{Reply, WireResponse, openai_error};
 use crate::fit::{Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _, Words};
 use crate::json::wire::{Raw, Rest, Text, write};
-use crate::{Audio, Block, Fields, Image, Json, Loss, LossCode, Part, ProviderData, Response, Source};
+use crate::{Audio, Block, Fields, FinishReason, Image, Json, Loss, LossCode, Part, ProviderData, Response, Source};
 
 /// Encodes an answer for a client.
 ///
@@ -32,13 +33,19 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
         |rest: &Rest<'_>, name: &str| wire::find(rest, name).is_none() && !absent.iter().any(|own| own == name);
 
     let mut message = encode_message(response, &answerer, &mut losses);
+    if reply.older_calls {
+        calls::use_older_form(&mut message, &mut losses);
+    }
     if is_due(&message.rest, "role") {
         message.role = Some("assistant".into());
     }
     let mut choice = Choice { rest: notes::inner(own, CHOICE), ..Choice::default() };
     choice.index = is_due(&choice.rest, "index").then_some(0);
     choice.message = is_due(&choice.rest, "message").then(|| Box::new(message));
-    choice.finish_reason = finish_word(response).map(Text);
+    choice.finish_reason = match response.finish_reason {
+        FinishReason::ToolUse if reply.older_calls => Some(Text(FUNCTION_CALL.into())),
+        _ => finish_word(response).map(Text),
+    };
 
     let mut body = Answer { rest: notes::around(own, CHOICE), ..Answer::default() };
     body.rest.retain(|(name, _)| name != CHOICES && !name.starts_with("message."));

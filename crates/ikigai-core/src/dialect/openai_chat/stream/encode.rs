@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::dialect::losses::{note_answer, note_block, note_foreign, note_usage};
 use crate::dialect::openai_chat::assistant::{details_of, field_of, write_speech};
-use crate::dialect::openai_chat::calls::call_state;
+use crate::dialect::openai_chat::calls::{FUNCTION_CALL, call_state, second_call, stateless_call};
 use crate::dialect::openai_chat::notes::{EXTRA_CONTENT, REASONING_DETAILS, Side, extra, shape};
 use crate::dialect::openai_chat::response::{FINISH_REASON, Holds, finish, note_media, service_tier, unsaid, word_of};
 use crate::dialect::openai_chat::sealed::{Owner, seal_parts};
@@ -128,7 +128,7 @@ impl WriteFrames for Encoder {
                 Kind::Whole
             }
         };
-        if matches!(kind, Kind::Text(_) | Kind::Thinking(_)) {
+        if !matches!(kind, Kind::Whole) {
             self.note_own(&state, index);
         }
         self.open.insert(index, Open { kind, state, length: 0 });
@@ -142,6 +142,12 @@ impl WriteFrames for Encoder {
         open.length += piece.len();
         match open.kind {
             Kind::Text(field) | Kind::Thinking(Some(field)) => self.delta(out, field, |out| text::write(piece, out)),
+            Kind::Call { .. } if self.reply.older_calls => {
+                self.delta(out, b"\"function_call\":{\"arguments\":", |out| {
+                    text::write(piece, out);
+                    out.push(b'}');
+                });
+            }
             Kind::Call { number, .. } => self.delta(out, b"\"tool_calls\":[{\"index\":", |out| {
                 append(&number, out);
                 out.extend_from_slice(b",\"function\":{\"arguments\":");
@@ -170,7 +176,7 @@ impl WriteFrames for Encoder {
             Kind::Thinking(_) => (Owner::Thinking(open.length), details_of(&open.state)),
             Kind::Call { number, id } => {
                 self.holds.broken_call |= arguments.is_some_and(|arguments| !arguments.is_complete());
-                if let Some(state) = call_state(added) {
+                if let Some(state) = call_state(added).filter(|_| !self.reply.older_calls) {
                     self.call(
                         &Call { index: Some(*number), extra_content: Some(state.into()), ..Call::default() },
                         out,
@@ -200,7 +206,8 @@ impl WriteFrames for Encoder {
         // unknown reason is written too.
         let own = data.part_str(DIALECT, Part::Shape, FINISH_REASON);
         let own = own.as_deref().filter(|word| finish(Some(word), self.holds) == reason);
-        self.last_chunk(own.or(word_of(reason)).unwrap_or("stop"), out);
+        let older = (self.reply.older_calls && reason == FinishReason::ToolUse).then_some(FUNCTION_CALL);
+        self.last_chunk(older.or(own).or(word_of(reason)).unwrap_or("stop"), out);
         if let Some(usage) = self.usage.take() {
             note_usage(Some(&usage), DIALECT, &mut self.losses);
             if self.reply.stream_usage {
@@ -281,18 +288,29 @@ impl Encoder {
         let number = self.calls;
         self.calls += 1;
         self.holds.calls = true;
+        if self.reply.older_calls && number > 0 {
+            self.losses.push(second_call());
+            return Kind::Whole;
+        }
+        let kind = Kind::Call { number, id: call.id.clone() };
         let function =
             Function { name: Some(call.name.as_str().into()), arguments: Some(Raw::of("")), ..Function::default() };
+        let state = call_state(&call.provider_data);
+        if self.reply.older_calls {
+            self.losses.extend(state.map(|_| stateless_call()));
+            self.delta(out, b"\"function_call\":", |out| append(&function, out));
+            return kind;
+        }
         let written = Call {
             index: Some(number),
             id: Words(Some(call.id.as_str().into())),
             kind: Some("function".into()),
             function: Some(Box::new(function)),
-            extra_content: call_state(&call.provider_data).map(Raw::from),
+            extra_content: state.map(Raw::from),
             ..Call::default()
         };
         self.call(&written, out);
-        Kind::Call { number, id: call.id.clone() }
+        kind
     }
 
     /// Writes the chunk with the finish reason and this dialect's own fields around the answer.

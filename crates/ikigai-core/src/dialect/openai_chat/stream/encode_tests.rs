@@ -1,6 +1,7 @@
 //! Streams for clients of this dialect.
 
 use super::*;
+use crate::dialect::openai_chat::calls::second_call;
 use pretty_assertions::assert_eq;
 
 fn write(events: &[Event], reply: Reply) -> String {
@@ -52,6 +53,44 @@ fn a_stream_as_a_client_wants_it() {
         counted.strip_prefix(&body),
         Some(format!("{head}],\"usage\":{{\"prompt_tokens\":1,\"completion_tokens\":2,\"total_tokens\":3,\"prompt_tokens_details\":{{\"cached_tokens\":0}},\"completion_tokens_details\":{{\"reasoning_tokens\":0}}}}}}\n\ndata: [DONE]\n\n").as_str())
     );
+}
+
+/// A client that sends `functions` reads `function_call`, and knows of one call only.
+#[test]
+fn a_client_of_the_older_form_gets_its_call_in_it() {
+    let call = |id: &str, name: &str| Block::tool_call(id, name, json!({"a": 1}).as_object().unwrap().clone());
+    let response = Response {
+        id: Some("msg_1".into()),
+        model: "m".into(),
+        content: vec![Block::text("A"), call("c", "t"), call("d", "u")],
+        finish_reason: FinishReason::ToolUse,
+        ..Response::default()
+    };
+    let reply = Reply { older_calls: true, ..reply() };
+    let chunk = |delta: &str, finish: &str| {
+        format!(
+            "data: {{\"id\":\"msg_1\",\"object\":\"chat.completion.chunk\",\"created\":9,\"model\":\"m\",\"choices\":[{{\"index\":0,\"delta\":{{{delta}}},\"finish_reason\":{finish}}}]}}\n\n"
+        )
+    };
+    let body = [
+        chunk(r#""role":"assistant","content":"""#, "null"),
+        chunk(r#""content":"A""#, "null"),
+        chunk(r#""function_call":{"name":"t","arguments":""}"#, "null"),
+        chunk(r#""function_call":{"arguments":"{\"a\":1}"}"#, "null"),
+        chunk("", "\"function_call\""),
+        "data: [DONE]\n\n".to_owned(),
+    ];
+    assert_eq!(write(&crate::events(&response), reply.clone()), body.concat());
+    let whole = crate::dialect::openai_chat::encode_response(&response, &reply);
+    assert_eq!(
+        serde_json::from_slice::<Value>(&whole.body).unwrap()["choices"],
+        json!([{"index": 0, "finish_reason": "function_call", "message": {
+            "role": "assistant", "content": "A", "refusal": null, "function_call": {"name": "t", "arguments": "{\"a\":1}"}}}])
+    );
+    assert_eq!(whole.losses, [second_call()]);
+    let mut encoder = StreamEncoder::new(Dialect::OpenaiChat, reply);
+    crate::events(&response).iter().for_each(|event| encoder.push(event, &mut Vec::new()));
+    assert_eq!(encoder.losses(), [second_call()]);
 }
 
 #[test]
