@@ -84,6 +84,11 @@ impl<W: Watcher> Follower<W> {
         self.watcher.seen()
     }
 
+    /// Whether the provider reported a failure, or sent something that cannot be read.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.broken || self.watcher.seen().error.is_some()
+    }
+
     /// Returns how much memory is held.
     #[cfg(test)]
     pub(crate) fn held(&self) -> usize {
