@@ -16,6 +16,7 @@
 //! | [`server`] | tools for programs that serve these APIs themselves |
 //! | [`pause`] | answers that a provider pauses, and how often they are continued |
 //! | [`near`] | finding the names nearest to a misspelt one |
+//! | [`secrets`] | finding keys in texts, however they are spelled |
 //!
 //! Providers add fields and values all the time, so most structs and enums here are `#[non_exhaustive]`. Create a
 //! struct with `new` or `default`, and assign its public fields; give a `match` a wildcard arm for newer variants.
@@ -66,6 +67,7 @@ mod request;
 mod response;
 #[cfg(feature = "schema")]
 mod schema;
+pub mod secrets;
 #[cfg(feature = "server")]
 pub mod server;
 #[cfg(not(feature = "server"))]

@@ -29,7 +29,7 @@ pub struct Limits {
     pub ratio: usize,
     /// How deep JSON may be nested.
     pub depth: usize,
-    /// JSON values of a complete answer, or of one event; once read, each takes many times its size.
+    /// JSON values of a request, a complete answer, or one event; once read, each takes many times its size.
     pub values: usize,
     /// Content blocks of an answer, and of all messages of a request together.
     pub blocks: usize,
@@ -63,16 +63,28 @@ impl Limits {
             stream: 256 << 20,
             ratio: 100,
             depth: 128,
-            values: 500_000,
+            values: 1_000_000,
             blocks: 100_000,
             open_blocks: 1024,
             schema_nodes: 20_000,
         }
     }
 
-    /// Checks the size of a request that a client sent. Its nesting is checked while it is read.
+    /// Checks the size of a request that a client sent, and how many values it has. Its nesting is checked while it is
+    /// read.
     pub(crate) fn check_request_size(&self, body: &[u8]) -> Result<(), Error> {
-        self.check_size(body, ErrorKind::InvalidRequest, "request")
+        self.check_size(body, ErrorKind::InvalidRequest, "request")?;
+        self.check_request_values(body)
+    }
+
+    /// Checks how many values a request has.
+    pub(crate) fn check_request_values(&self, body: &[u8]) -> Result<(), Error> {
+        // Each value takes a byte at least, so most requests need not be looked at.
+        if body.len() <= self.values {
+            return Ok(());
+        }
+        let shape = check_shape(body, usize::MAX, self.values);
+        shape.map_err(|excess| self.excess(excess, ErrorKind::InvalidRequest, "the request")).map(drop)
     }
 
     /// Checks the depth of a request that a client sent.

@@ -19,10 +19,11 @@ use crate::plan::{self, Plan, Way};
 use crate::reply::{self, Out, wrong_field};
 use crate::state::State;
 use crate::translate::{Decoded, translate};
+use crate::turns::{Turn, Turns};
 use ikigai_listen::Held;
 
 /// Decoding more bytes than this would keep others waiting.
-const LARGE: usize = 256 << 10;
+pub(crate) const LARGE: usize = 256 << 10;
 
 /// A client's request.
 #[derive(Debug)]
@@ -37,6 +38,7 @@ pub(crate) struct Call {
     /// The client, by the name of its key.
     pub(crate) client: String,
     pub(crate) memory: Memory,
+    pub(crate) turns: Turns,
     /// Whether losses are errors for this request, whatever the configuration says.
     pub(crate) strict: bool,
 }
@@ -211,8 +213,10 @@ async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Resul
     let asked = Asked::of(&call.endpoint, &call.body.bytes)?;
     entry.asked = Some(asked.model.clone());
     let plan = state.plan(&asked.model, call.endpoint.dialect)?;
+    let mut turn = Turn::default();
     if asked.lacks_conversation {
         // The decoder reports this, whichever model would answer. What it can read anyway is forwarded unchanged.
+        let _turn = call.turns.wait(call.length).await;
         decode(&mut call, true).await?;
     }
     // State of another provider has to be removed before anyone gets the request.
@@ -228,6 +232,7 @@ async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Resul
         place += 1;
         let passes_through = passes(way);
         if !passes_through && decoded.is_none() {
+            turn = call.turns.wait(call.length).await;
             let read = decode(&mut call, order.iter().skip(place).any(|way| passes(way))).await?;
             if place == 1 && prefer_issuer(&mut order, &read.request) {
                 decoded = Some(read);
@@ -247,8 +252,12 @@ async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Resul
             false => decoded.clone(),
         };
         let outcome = match request {
-            Some(request) => Box::pin(translate(&call, request, &asked, way, &plan)).await,
+            Some(request) => {
+                let turn = std::mem::take(&mut turn);
+                Box::pin(translate(&call, request, turn, &asked, way, &plan)).await
+            }
             None => {
+                drop(std::mem::take(&mut turn));
                 let body = if is_last { std::mem::take(&mut call.body.bytes) } else { call.body.bytes.clone() };
                 Box::pin(pass(&call, body, &asked, way)).await
             }

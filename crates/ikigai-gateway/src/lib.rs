@@ -38,6 +38,7 @@ mod service;
 mod state;
 mod translate;
 mod translating;
+mod turns;
 mod verbs;
 mod workers;
 

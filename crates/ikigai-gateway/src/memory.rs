@@ -9,8 +9,9 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ikigai::{Block, Dialect, Message, ModelName, Request, Response, Role};
+use ikigai::{Block, Dialect, Message, ModelName, Request, Response, Role, ToolCall};
 use ikigai_core::Part;
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::kept::{Kept, Key};
@@ -77,7 +78,7 @@ fn has_state(block: &Block) -> bool {
 /// The key of a message: its first call, or its text. One call is enough, since whole messages are compared afterwards.
 fn key_of(message: &Message) -> Key {
     match calls(message).next() {
-        Some((id, ..)) => key("call", id),
+        Some(call) => key("call", &call.id),
         None => key("text", &said(message)),
     }
 }
@@ -102,7 +103,7 @@ fn key(kind: &str, value: &str) -> Key {
 /// Whether two messages say and call the same.
 fn says_the_same(kept: &Message, sent: &Message) -> bool {
     let visible = |block: &Block| matches!(block, Block::Text(_) | Block::ToolCall(_) | Block::Thinking(_));
-    sent.content.iter().all(visible) && said(kept) == said(sent) && calls(kept).eq(calls(sent))
+    sent.content.iter().all(visible) && said(kept) == said(sent) && have_same_calls(kept, sent)
 }
 
 /// Whether the sent message may be the kept one, if it still says which provider it is from.
@@ -116,9 +117,28 @@ fn said(message: &Message) -> Cow<'_, str> {
     texts.fold(Cow::Borrowed(first), |said, text| said + text)
 }
 
-fn calls(message: &Message) -> impl Iterator<Item = (&str, &str, &serde_json::Map<String, serde_json::Value>)> {
-    let calls = message.content.iter().filter_map(Block::as_tool_call);
-    calls.map(|call| (call.id.as_str(), call.name.as_str(), call.arguments.object()))
+fn calls(message: &Message) -> impl Iterator<Item = &ToolCall> {
+    message.content.iter().filter_map(Block::as_tool_call)
+}
+
+fn have_same_calls(kept: &Message, sent: &Message) -> bool {
+    calls(kept).count() == calls(sent).count()
+        && calls(kept).zip(calls(sent)).all(|(kept, sent)| is_same_call(kept, sent))
+}
+
+/// How many times as long as the kept arguments a client may spell them, with blanks and escapes.
+const LONGER: usize = 8;
+
+/// Whether two calls are the same, although a client may spell the arguments differently.
+fn is_same_call(kept: &ToolCall, sent: &ToolCall) -> bool {
+    let (kept_text, sent_text) = (kept.arguments.text(), sent.arguments.text());
+    let is_same = || {
+        // Parsed, arguments take many times their size, so that is done only if they may be the same.
+        let object = |text| serde_json::from_str::<Map<String, Value>>(text).ok();
+        sent_text.len() <= LONGER * kept_text.len()
+            && object(kept_text).is_some_and(|kept| Some(kept) == object(sent_text))
+    };
+    kept.id == sent.id && kept.name == sent.name && (kept_text == sent_text || is_same())
 }
 
 /// The approximate size of a message in bytes.
@@ -169,6 +189,25 @@ mod tests {
         assert_eq!(restored(&memory, "one", turned.clone()), turned);
         let changed = vec![call("c1", serde_json::json!({"a": 3})), call("c2", arguments.clone())];
         assert_eq!(restored(&memory, "one", changed.clone()), changed);
+    }
+
+    #[test]
+    fn arguments_may_be_spelled_differently() {
+        let memory = Memory::new(Duration::from_secs(60));
+        let spelled = |text: &str| Block::tool_call("c1", "add", ikigai_core::Arguments::from_text(text));
+        let whole = vec![thought(), spelled(r#"{"a":1,"b":"é"}"#)];
+        memory.keep("one", &Response::new(whole.clone(), FinishReason::ToolUse), &ModelName::new("anthropic", "m"));
+        for (text, is_same) in [
+            (r#"{"a":1,"b":"é"}"#.to_owned(), true),
+            (r#"{ "b": "\u00e9", "a": 1 }"#.to_owned(), true),
+            (r#"{"a":1,"b":"e"}"#.to_owned(), false),
+            ("not JSON".to_owned(), false),
+            // Nobody spells it like this, and reading it would cost many times its size.
+            (format!(r#"{{"a":1,"b":"é"{}}}"#, " ".repeat(1000)), false),
+        ] {
+            let sent = vec![spelled(&text)];
+            assert_eq!(restored(&memory, "one", sent.clone()), if is_same { whole.clone() } else { sent }, "{text}");
+        }
     }
 
     #[test]

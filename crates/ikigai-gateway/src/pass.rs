@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytes::{Buf as _, Bytes, BytesMut};
 use http::header::CONTENT_TYPE;
 use ikigai::transport::TransportError;
-use ikigai::{Dialect, Event, Exchange, Wanted};
+use ikigai::{Dialect, Event, Exchange, Redactor, Wanted};
 use ikigai_core::Error;
 use ikigai_core::server::{Delivery, Framing, Verb, Watch};
 use ikigai_core::wire::{Reply, StreamEncoder};
@@ -67,19 +67,30 @@ async fn whole(exchange: Exchange, dialect: Dialect) -> Result<Answer, Failure> 
     let noted =
         Noted { failed_tries: exchange.attempts.len(), upstream_id: exchange.request_id.clone(), ..Noted::default() };
     let (status, headers) = (exchange.status, reply::passed_on(exchange.headers.clone()));
+    let redactor = exchange.redactor();
     // Read to the end before anything is sent: if the answer breaks off, another model can still be asked.
-    let body = exchange.bytes().await?;
+    let mut body = exchange.bytes().await?;
     let mut watch = Watch::new(dialect, Delivery::Whole);
     watch.feed(&body);
-    let seen = watch.finish();
+    let mut seen = watch.finish();
     if !is_json(&body) || (!seen.ended && seen.error.is_none()) {
-        return Err(Error::protocol("the provider's answer cannot be read, or is cut off").into());
+        return Err(unreadable().into());
+    }
+    // A failure may quote the key.
+    if let Some(error) = seen.error.take() {
+        body = redactor.bytes(body);
+        seen.error = Some(redactor.error(error));
     }
     Ok(Answer { status, headers, rest: Rest::Whole(body), noted: Noted { seen, ..noted } })
 }
 
+/// The error for a body that no client could read.
+pub(crate) fn unreadable() -> Error {
+    Error::protocol("the provider's answer cannot be read, or is cut off")
+}
+
 /// Whether a body is JSON. The watch follows an answer to its end without checking that.
-fn is_json(body: &[u8]) -> bool {
+pub(crate) fn is_json(body: &[u8]) -> bool {
     std::str::from_utf8(body).is_ok_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok())
 }
 
@@ -91,8 +102,12 @@ async fn stream(mut exchange: Exchange, call: &Call, dialect: Dialect) -> Result
     if has_events && !media_type.starts_with("text/event-stream") {
         exchange.headers.insert(CONTENT_TYPE, http::HeaderValue::from_static("text/event-stream; charset=utf-8"));
     }
-    let mut flow =
-        Passing { watch: Watch::new(dialect, Delivery::Stream), dialect, events: has_events.then(Events::default) };
+    let mut flow = Passing {
+        watch: Watch::new(dialect, Delivery::Stream),
+        dialect,
+        events: has_events.then(Events::default),
+        redactor: exchange.redactor(),
+    };
     let first = match exchange.body.next().await {
         Some(bytes) => flow.bytes(bytes?),
         None => Bytes::new(),
@@ -110,20 +125,27 @@ struct Passing {
     dialect: Dialect,
     /// For streams of events, which are only passed on whole.
     events: Option<Events>,
+    /// For failures in the stream: a provider may quote the key in them.
+    redactor: Redactor,
 }
 
 impl Flow for Passing {
     fn bytes(&mut self, bytes: Bytes) -> Bytes {
         self.watch.feed(&bytes);
         match &mut self.events {
-            Some(events) => events.whole(bytes),
-            None => bytes,
+            Some(events) => {
+                let whole = events.whole(bytes);
+                if self.watch.has_failed() { self.redactor.bytes(whole) } else { whole }
+            }
+            // What it is shows only at its end.
+            None => self.redactor.bytes(bytes),
         }
     }
 
     fn end(&mut self, broken: Option<TransportError>, entry: &mut Entry) -> End {
         let watch = std::mem::replace(&mut self.watch, Watch::new(self.dialect, Delivery::Whole));
-        let seen = watch.finish();
+        let mut seen = watch.finish();
+        seen.error = seen.error.map(|error| self.redactor.error(error));
         let is_told = (seen.ended && broken.is_none()) || seen.error.is_some();
         let outcome = if seen.error.is_some() { Outcome::Broken } else { Outcome::Complete };
         // Clients reject a failure that does not belong to the answer they are reading.
@@ -131,7 +153,8 @@ impl Flow for Passing {
         entry.saw(seen);
         if is_told {
             let rest = self.events.take().map(|events| events.held.freeze()).unwrap_or_default();
-            return End::Told(outcome, rest);
+            let failed = outcome == Outcome::Broken;
+            return End::Told(outcome, if failed { self.redactor.bytes(rest) } else { rest });
         }
         let error = cut_off(broken);
         entry.error = Some(error.to_string());

@@ -45,12 +45,19 @@ pub(crate) type Resuming = Pin<Box<dyn Future<Output = Result<Resumed, Failure>>
 impl Asking {
     /// Sends a request in the model's dialect.
     pub(crate) async fn send(&self, request: Request) -> Result<Resumed, Failure> {
-        let WireRequest { path, headers, body, names, losses, .. } = self.encode(request).await?;
+        let wire = self.encode(request).await?;
+        self.deliver(wire).await
+    }
+
+    /// Sends an encoded request.
+    pub(crate) async fn deliver(&self, wire: WireRequest) -> Result<Resumed, Failure> {
+        let WireRequest { path, headers, body, names, losses, .. } = wire;
         let exchange = self.upstream.send(&path, &reply::header_map(&headers), body.into(), self.wanted).await?;
         Ok(Resumed { exchange, names, losses })
     }
 
-    async fn encode(&self, request: Request) -> Result<WireRequest, Error> {
+    /// Encodes a request in the model's dialect.
+    pub(crate) async fn encode(&self, request: Request) -> Result<WireRequest, Error> {
         let (upstream, strictness) = (self.upstream.clone(), self.strictness);
         let work = move || {
             let wire = upstream.dialect().encode_request(&request, &upstream.target(), &Limits::server())?;

@@ -18,6 +18,7 @@ use crate::config::{Config, ServerTimeouts, TlsFiles};
 use crate::memory::Memory;
 use crate::service;
 use crate::state::{Setup, State};
+use crate::turns::Turns;
 use crate::workers::Workers;
 
 /// How long a TLS handshake may take.
@@ -71,6 +72,7 @@ pub(crate) struct Shared {
     pub(crate) state: ArcSwap<State>,
     pub(crate) room: Room,
     pub(crate) memory: Memory,
+    pub(crate) turns: Turns,
     draining: AtomicBool,
 }
 
@@ -94,6 +96,7 @@ impl Gateway {
         let shared = Arc::new(Shared {
             room: Room::new(limits.bodies),
             memory: Memory::new(timeouts.state),
+            turns: Turns::new(),
             state: ArcSwap::from_pointee(State::new(config, &setup)?),
             draining: AtomicBool::new(false),
         });

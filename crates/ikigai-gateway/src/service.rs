@@ -27,6 +27,8 @@ const OURS: &str = "x-ikigai-";
 const STRICT: &str = "x-ikigai-strict";
 /// Headers about the client and its network, which are private.
 const PRIVATE: [&str; 6] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "origin", "referer"];
+/// The header in which browsers say where the page is from that sends a request; `none` if the user does.
+const FETCHED_BY: &str = "sec-fetch-site";
 /// May come before UTF-8 text, and means nothing.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The longest id that is accepted from a client, in bytes.
@@ -149,8 +151,8 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
     if let Some((name, value)) = endpoint.dialect.required_header() {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
-    let memory = shared.memory.clone();
-    let call = Call { endpoint, target, headers, body, length, client, memory, strict };
+    let (memory, turns) = (shared.memory.clone(), shared.turns.clone());
+    let call = Call { endpoint, target, headers, body, length, client, memory, turns, strict };
     let outcome = match &call.endpoint.verb {
         Verb::Generate | Verb::Stream(_) => return Served::Generate(Box::new(call)),
         Verb::CountTokens => verbs::count(&call, entry, state).await,
@@ -234,14 +236,20 @@ fn preflight() -> Response<Out> {
 
 /// Refuses pages not allowed on an open gateway: they need no key, and browsers send some requests without a preflight.
 fn check_origin(state: &State, headers: &HeaderMap) -> Result<(), Error> {
-    let origin = headers.get(http::header::ORIGIN).filter(|_| matches!(state.config.access, Access::Open));
-    match origin {
-        Some(origin) if !is_allowed(state, origin) => {
-            let told = "pages of this origin may not use the gateway; `cors.origins` lists those that may";
-            Err(Error::new(ErrorKind::Permission, told))
-        }
-        _ => Ok(()),
+    if !matches!(state.config.access, Access::Open) {
+        return Ok(());
     }
+    let is_allowed = match headers.get(http::header::ORIGIN) {
+        Some(origin) => is_allowed(state, origin),
+        // A page reads without an origin from the host that it believes to be its own. None comes from here, so its name
+        // has been made to point to this machine.
+        None => headers.get(FETCHED_BY).is_none_or(|site| site == "none"),
+    };
+    if is_allowed {
+        return Ok(());
+    }
+    let told = "pages of this origin may not use the gateway; `cors.origins` lists those that may";
+    Err(Error::new(ErrorKind::Permission, told))
 }
 
 fn is_allowed(state: &State, origin: &HeaderValue) -> bool {

@@ -16,6 +16,7 @@ use crate::memory::Memory;
 use crate::pause::{Asking, Pauses, Resumed, Strictness};
 use crate::plan::{Plan, Way};
 use crate::translating::{Earlier, Translating};
+use crate::turns::Turn;
 
 /// A request in canonical form, and the form that its answer must have.
 #[derive(Debug, Clone)]
@@ -28,6 +29,7 @@ pub(crate) struct Decoded {
 pub(crate) async fn translate(
     call: &Call,
     decoded: Decoded,
+    turn: Turn,
     asked: &Asked,
     way: &Way,
     plan: &Plan,
@@ -42,7 +44,9 @@ pub(crate) async fn translate(
     };
     let client = call.endpoint.dialect;
     let pauses = Pauses::of(&request, client, way, &asking);
-    let Resumed { exchange, names, losses } = asking.send(request).await?;
+    let wire = asking.encode(request).await?;
+    drop(turn);
+    let Resumed { exchange, names, losses } = asking.deliver(wire).await?;
     reply.ids = Ids::seeded(rand::random());
     reply.created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     reply.model = Some(if plan.as_asked { asked.model.clone() } else { way.upstream.model().id.clone() });
@@ -99,11 +103,15 @@ pub(crate) struct Keeps {
 
 /// Reads a provider's whole answer, and returns its length in bytes as well.
 async fn read(exchange: Exchange, names: ToolNames, provider: Dialect) -> Result<(Response, usize), Failure> {
+    let redactor = exchange.redactor();
     let body = exchange.bytes().await?;
     let length = body.len();
     let work = move || -> Result<Response, Error> {
         let mut ids = Ids::seeded(rand::random());
-        let mut response = provider.decode_response(&body, &mut ids, &Limits::client())?;
+        // The error quotes what cannot be read.
+        let response = provider.decode_response(&body, &mut ids, &Limits::client());
+        let mut response = response.map_err(|error| redactor.error(error))?;
+        response.error = response.error.map(|error| Box::new(redactor.error(*error)));
         names.restore(&mut response);
         Ok(response)
     };
@@ -171,6 +179,7 @@ impl Answering {
         let mut flow = Translating {
             decoder: StreamDecoder::new(way.upstream.dialect(), Ids::seeded(rand::random()), &Limits::client()),
             encoder: StreamEncoder::new(call.endpoint.dialect, self.reply),
+            redactor: exchange.redactor(),
             events: Vec::new(),
             names: self.names,
             model: self.model,

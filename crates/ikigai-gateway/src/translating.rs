@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use ikigai::transport::{Body, TransportError};
-use ikigai::{Collector, Dialect, Event, Response, Usage};
+use ikigai::{Collector, Dialect, Event, Redactor, Response, Usage};
 use ikigai_core::pause::{GIVEN_UP, given_up};
 use ikigai_core::server::Seen;
 use ikigai_core::wire::{Ids, StreamDecoder, StreamEncoder, ToolNames};
@@ -18,6 +18,8 @@ use crate::translate::{Keeps, add_losses};
 pub(crate) struct Translating {
     pub(crate) decoder: StreamDecoder,
     pub(crate) encoder: StreamEncoder,
+    /// For failures in the stream: a provider may quote the key in them.
+    pub(crate) redactor: Redactor,
     pub(crate) events: Vec<Event>,
     pub(crate) names: ToolNames,
     pub(crate) model: Option<String>,
@@ -135,6 +137,7 @@ impl Translating {
                 self.seen.ended = true;
             }
             Event::Error { error } => {
+                **error = self.redactor.error((**error).clone());
                 self.seen.error = Some((**error).clone());
             }
             _ => {}
@@ -159,6 +162,7 @@ impl Flow for Translating {
         match outcome {
             Ok(Resumed { exchange, names, losses }) => {
                 self.names = names;
+                self.redactor = exchange.redactor();
                 add_losses(&mut self.losses, losses);
                 self.decoder = StreamDecoder::new(self.provider, Ids::seeded(rand::random()), &Limits::client());
                 Some(exchange.body)

@@ -9,9 +9,9 @@ use ikigai_core::server::{Endpoint, Verb};
 use ikigai_core::wire::{Incoming, VectorForm};
 use ikigai_core::{Error, Limits};
 
-use crate::generate::{Asked, Call, Failure};
+use crate::generate::{Asked, Call, Failure, apart};
 use crate::log::Entry;
-use crate::pass::renamed;
+use crate::pass::{is_json, renamed, unreadable};
 use crate::plan::{Way, check_length};
 use crate::reply::{self, Out, wrong_field};
 use crate::state::State;
@@ -22,32 +22,40 @@ pub(crate) async fn count(call: &Call, entry: &mut Entry, state: &Arc<State>) ->
     let asked = Asked::of(&call.endpoint, &call.body.bytes)?;
     let plan = first(&asked.model, call, entry, state)?;
     let Way { upstream, passes } = &plan.first;
-    let decoded = || {
-        let incoming = Incoming::new(&call.body.bytes).at(&call.target);
-        dialect.decode_count_request(incoming, &Limits::server())
-    };
     if *passes {
         return match send_on(call, &asked, upstream).await {
             // Some providers that copy an API lack this part of it.
-            Err(Failure::Upstream(error)) if is_missing(&error) => Ok(estimated(dialect, &decoded()?)),
+            Err(Failure::Upstream(error)) if is_missing(&error) => {
+                let _turn = call.turns.wait(call.length).await;
+                Ok(estimated(dialect, ikigai::estimate_tokens(&decode_count(call).await?)))
+            }
             outcome => outcome,
         };
     }
-    let mut request = decoded()?;
+    let turn = call.turns.wait(call.length).await;
+    let mut request = decode_count(call).await?;
     dialect.check_self_contained(&request)?;
     request.model.clone_from(&upstream.model().id);
-    let wire = upstream.dialect().encode_request(&request, &upstream.target(), &Limits::server())?;
-    let Some(wire) = upstream.dialect().count_request(&wire) else { return Ok(estimated(dialect, &request)) };
+    let target = upstream.clone();
+    let encode = move || {
+        let wire = target.dialect().encode_request(&request, &target.target(), &Limits::server())?;
+        Ok((target.dialect().count_request(&wire), ikigai::estimate_tokens(&request)))
+    };
+    let (wire, estimate) = apart(call.length, encode).await?;
+    drop(turn);
+    let Some(wire) = wire else { return Ok(estimated(dialect, estimate)) };
     let headers = reply::header_map(&wire.headers);
     match upstream.send(&wire.path, &headers, wire.body.into(), Wanted::Whole).await {
         Ok(exchange) => {
+            let redactor = exchange.redactor();
             let body = exchange.bytes().await?;
-            match upstream.dialect().decode_count(&body, &Limits::client())? {
+            let counted = upstream.dialect().decode_count(&body, &Limits::client());
+            match counted.map_err(|error| redactor.error(error))? {
                 Some(tokens) => Ok(reply::json(StatusCode::OK, dialect.encode_count(tokens))),
-                None => Ok(estimated(dialect, &request)),
+                None => Ok(estimated(dialect, estimate)),
             }
         }
-        Err(error) if is_missing(&error) => Ok(estimated(dialect, &request)),
+        Err(error) if is_missing(&error) => Ok(estimated(dialect, estimate)),
         Err(error) => Err(error.into()),
     }
 }
@@ -56,8 +64,14 @@ fn is_missing(error: &ikigai::Error) -> bool {
     matches!(error.status(), Some(404 | 405 | 501))
 }
 
-fn estimated(dialect: ikigai::Dialect, request: &ikigai::Request) -> Response<Out> {
-    let mut response = reply::json(StatusCode::OK, dialect.encode_count(ikigai::estimate_tokens(request)));
+/// Decodes a request to count, on another thread if it is large.
+async fn decode_count(call: &Call) -> Result<ikigai::Request, Error> {
+    let (dialect, target, body) = (call.endpoint.dialect, call.target.clone(), call.body.bytes.clone());
+    apart(call.length, move || dialect.decode_count_request(Incoming::new(&body).at(&target), &Limits::server())).await
+}
+
+fn estimated(dialect: ikigai::Dialect, tokens: u64) -> Response<Out> {
+    let mut response = reply::json(StatusCode::OK, dialect.encode_count(tokens));
     let header = http::HeaderName::from_static("x-ikigai-estimated");
     response.headers_mut().insert(header, http::HeaderValue::from_static("true"));
     response
@@ -81,7 +95,12 @@ async fn send_on(call: &Call, asked: &Asked, upstream: &Upstream) -> Result<Resp
     let path = call.endpoint.path(model, &call.target);
     let exchange = upstream.send(&path, &call.headers, body, Wanted::Whole).await?;
     let (status, headers) = (exchange.status, reply::passed_on(exchange.headers.clone()));
-    Ok(reply::whole(status, headers, exchange.bytes().await?))
+    let body = exchange.bytes().await?;
+    // Anything else may be a page that repeats what it was sent, with the key.
+    if !is_json(&body) {
+        return Err(unreadable().into());
+    }
+    Ok(reply::whole(status, headers, body))
 }
 
 /// Computes embeddings.
@@ -93,7 +112,10 @@ pub(crate) async fn embed(call: &Call, entry: &mut Entry, state: &Arc<State>) ->
     if *passes {
         return send_on(call, &asked, upstream).await;
     }
-    let wanted = dialect.decode_embed_request(&call.body.bytes)?;
+    let turn = call.turns.wait(call.length).await;
+    let body = call.body.bytes.clone();
+    let wanted = apart(call.length, move || dialect.decode_embed_request(&body)).await?;
+    drop(turn);
     let model = upstream.model().id.as_str();
     if let Some(other) = wanted.others.first()
         && (call.strict || plan.strict)
@@ -114,8 +136,10 @@ pub(crate) async fn embed(call: &Call, entry: &mut Entry, state: &Arc<State>) ->
     }
     let headers = reply::header_map(&request.headers);
     let exchange = upstream.send(&request.path, &headers, request.body.into(), Wanted::Whole).await?;
+    let redactor = exchange.redactor();
     let body = exchange.bytes().await?;
-    let vectors = upstream.dialect().decode_embeddings(&body, wanted.texts.len())?;
+    let vectors = upstream.dialect().decode_embeddings(&body, wanted.texts.len());
+    let vectors = vectors.map_err(|error| redactor.error(error))?;
     let form = if call.endpoint.verb == Verb::EmbedBatch { VectorForm::Numbers } else { wanted.form };
     let mut response = reply::json(StatusCode::OK, dialect.encode_embeddings(&vectors, &asked.model, form));
     let losses: Vec<ikigai_core::Loss> = wanted

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
+use ikigai_core::secrets::Finder;
 use ikigai_core::{ProviderData, Response};
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -25,11 +26,19 @@ const NAMES: [&str; 8] = ["auth", "cookie", "credential", "key", "password", "se
 
 /// Strings that nobody may see: keys, tokens, signatures.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets(Arc<[SecretString]>);
+pub(crate) struct Secrets(Arc<Hidden>);
+
+#[derive(Default)]
+struct Hidden {
+    texts: Vec<SecretString>,
+    /// Made when it is first needed.
+    finder: OnceLock<Finder>,
+}
 
 impl Secrets {
     pub(crate) fn new(texts: impl IntoIterator<Item = SecretString>) -> Self {
-        Secrets(texts.into_iter().filter(|text| text.expose_secret().len() >= SHORTEST).collect())
+        let texts = texts.into_iter().filter(|text| text.expose_secret().len() >= SHORTEST).collect();
+        Secrets(Arc::new(Hidden { texts, finder: OnceLock::new() }))
     }
 
     /// Collects all credentials in a request: sensitive headers, and a password and keys in the URL.
@@ -37,17 +46,18 @@ impl Secrets {
         let mut texts: Vec<String> = Vec::new();
         for value in request.headers().values().filter(|value| value.is_sensitive()) {
             let value = String::from_utf8_lossy(value.as_bytes());
-            let (scheme, secret) = value.split_once(' ').unwrap_or(("", &value));
-            texts.push(secret.to_owned());
+            let (scheme, secret) = value.split_once(' ').filter(|(first, _)| is_scheme(first)).unwrap_or(("", &value));
+            // Amazon's: `Credential=…, SignedHeaders=…, Signature=…`. The names of the headers are not secret.
+            for part in secret.split(", ").filter(|part| !part.starts_with("SignedHeaders=")) {
+                texts.extend(part.strip_prefix("Signature=").map(str::to_owned));
+                texts.push(part.to_owned());
+            }
             if scheme.eq_ignore_ascii_case("basic") {
                 // A user name and a password, of which the password is the secret.
                 let plain = STANDARD.decode(secret).ok().and_then(|bytes| String::from_utf8(bytes).ok());
                 let password = plain.as_deref().and_then(|plain| plain.split_once(':')).map(|(_, password)| password);
                 texts.extend(password.map(str::to_owned));
             }
-            // Amazon's: `Credential=…, SignedHeaders=…, Signature=…`.
-            texts.extend(secret.split(", ").filter(|part| part.len() < secret.len()).map(str::to_owned));
-            texts.extend(secret.split(", ").filter_map(|part| part.strip_prefix("Signature=")).map(str::to_owned));
         }
         let uri = request.uri();
         let user = uri.authority().and_then(|authority| authority.as_str().rsplit_once('@')).map(|(user, _)| user);
@@ -57,24 +67,26 @@ impl Secrets {
         Secrets::new(texts.into_iter().map(SecretString::from))
     }
 
-    /// Removes the secrets from a text, in any of their usual spellings, and also the cut-off beginning of a long one.
+    /// Removes the secrets from a text, however they are spelled, and also parts of long ones.
     pub(crate) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut text = Cow::Borrowed(text);
-        for secret in self.0.iter() {
-            let secret = secret.expose_secret();
-            // Most texts are too short to contain an encoded secret, headers above all.
-            if text.len() > secret.len() {
-                for encoded in [STANDARD_NO_PAD.encode(secret), URL_SAFE_NO_PAD.encode(secret)] {
-                    if text.contains(&encoded) {
-                        text = Cow::Owned(text.replace(&encoded, PLACEHOLDER));
-                    }
-                }
-            }
-            if let Some(redacted) = without(&text, secret) {
-                text = Cow::Owned(redacted);
-            }
+        let Hidden { texts, finder } = self.0.as_ref();
+        if texts.is_empty() || text.len() < SHORTEST {
+            return Cow::Borrowed(text);
         }
-        text
+        let finder = finder.get_or_init(|| Finder::new(texts.iter().map(|text| text.expose_secret())));
+        let found = finder.find(text.as_bytes());
+        if found.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let (mut redacted, mut kept) = (String::with_capacity(text.len()), 0);
+        for place in found {
+            // Part of a secret may be part of a character.
+            redacted.push_str(text.get(kept..text.floor_char_boundary(place.start)).unwrap_or_default());
+            redacted.push_str(PLACEHOLDER);
+            kept = text.ceil_char_boundary(place.end);
+        }
+        redacted.push_str(text.get(kept..).unwrap_or_default());
+        Cow::Owned(redacted)
     }
 
     /// Removes the secrets from bytes. Bytes that contain none are returned unchanged.
@@ -94,7 +106,7 @@ impl Secrets {
     /// Returns how long a secret can be in any spelling. This much is left off where a text is cut.
     pub(crate) fn longest(&self) -> usize {
         // Up to six bytes per byte: `\u002d`.
-        self.0.iter().map(|secret| secret.expose_secret().len() * 6).max().unwrap_or(0)
+        self.0.texts.iter().map(|secret| secret.expose_secret().len() * 6).max().unwrap_or(0)
     }
 
     pub(crate) fn redact_headers(&self, headers: &mut HeaderMap) {
@@ -108,7 +120,7 @@ impl Secrets {
 
     /// Removes all secrets from an error, from its message and from everything attached to it.
     pub(crate) fn redact_error(&self, error: Error) -> Error {
-        if self.0.is_empty() { error } else { error.redacted(self) }
+        if self.0.texts.is_empty() { error } else { error.redacted(self) }
     }
 
     pub(crate) fn redact_reason(&self, reason: &mut Reason) {
@@ -173,6 +185,28 @@ impl Secrets {
     }
 }
 
+/// Removes the keys of a request from what a server tells others of its answer: errors in streams, above all.
+///
+/// Errors of this library are redacted already. A program that reads the bytes of an [`Exchange`](crate::Exchange)
+/// itself may find a key in them, because a provider can repeat what it was sent.
+#[derive(Debug, Clone, Default)]
+pub struct Redactor(pub(crate) Secrets);
+
+impl Redactor {
+    /// Removes the keys from an error, from its message and from everything attached to it.
+    #[must_use]
+    pub fn error(&self, mut error: ikigai_core::Error) -> ikigai_core::Error {
+        self.0.redact_provider_error(&mut error);
+        error
+    }
+
+    /// Removes the keys from bytes. Bytes that contain none are returned unchanged.
+    #[must_use]
+    pub fn bytes(&self, bytes: Bytes) -> Bytes {
+        self.0.redact_bytes(bytes)
+    }
+}
+
 /// Headers set by a caller whose values may appear in errors.
 const HARMLESS: [&str; 12] = [
     "accept",
@@ -200,79 +234,35 @@ pub(crate) fn names_a_secret(name: &str) -> bool {
     NAMES.iter().any(|word| name.contains(word))
 }
 
-/// Removes a secret from a text, however its characters are spelled; `None` if the text does not contain it.
-fn without(text: &str, secret: &str) -> Option<String> {
-    let spelled_out = text.contains(['%', '\\']);
-    if !spelled_out && !text.contains(secret.get(..shortest_part(secret)).unwrap_or(secret)) {
-        return None;
-    }
-    let (mut redacted, mut kept, mut at) = (String::new(), 0, 0);
-    while at < text.len() {
-        match match_at(text, at, secret) {
-            Some(end) => {
-                redacted.push_str(text.get(kept..at).unwrap_or_default());
-                redacted.push_str(PLACEHOLDER);
-                (kept, at) = (end, end);
-            }
-            None => at += text.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8),
-        }
-    }
-    (kept > 0).then(|| {
-        redacted.push_str(text.get(kept..).unwrap_or_default());
-        redacted
-    })
-}
-
-/// Returns the end of a secret that begins at this place in a text: all of it, or enough of a cut-off one.
-fn match_at(text: &str, from: usize, secret: &str) -> Option<usize> {
-    let (mut at, mut matched) = (from, 0);
-    for wanted in secret.chars() {
-        let Some((found, length)) = text.get(at..).and_then(spelled) else { break };
-        if found != wanted {
-            break;
-        }
-        at += length;
-        matched += wanted.len_utf8();
-    }
-    (matched >= shortest_part(secret)).then_some(at)
-}
-
-/// Returns how much of a secret is hidden even if the rest is missing: excerpts can be cut anywhere.
-fn shortest_part(secret: &str) -> usize {
-    let end = if secret.len() < 24 { secret.len() } else { 12 };
-    (end..=secret.len()).find(|end| secret.is_char_boundary(*end)).unwrap_or(secret.len())
-}
-
-/// Returns a text's first character and its length in bytes: plain, `%2d`, or escaped as in JSON (`\/`, `\u002d`).
-fn spelled(text: &str) -> Option<(char, usize)> {
-    let hex = |from: usize, to: usize| u8::from_str_radix(text.get(from..to)?, 16).ok();
-    let bytes = text.as_bytes();
-    let escaped = match (bytes.first()?, bytes.get(1)) {
-        (b'%', _) => hex(1, 3).map(|byte| (byte, 3)),
-        (b'\\', Some(b'u')) if text.get(2..4) == Some("00") => hex(4, 6).map(|byte| (byte, 6)),
-        (b'\\', Some(byte @ (b'/' | b'"' | b'\\'))) => Some((*byte, 2)),
-        _ => None,
-    };
-    match escaped {
-        Some((byte, length)) if byte.is_ascii() => Some((char::from(byte), length)),
-        _ => text.chars().next().map(|letter| (letter, letter.len_utf8())),
-    }
+/// Whether the first word of a header is not part of its secret.
+fn is_scheme(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    matches!(word.as_str(), "apikey" | "basic" | "bearer" | "digest" | "key" | "token") || word.starts_with("aws4")
 }
 
 /// Unescapes a part of a URL.
 pub(crate) fn plain(value: &str) -> String {
-    let mut rest = value;
-    let mut plain = String::with_capacity(value.len());
-    while let Some((letter, length)) = spelled(rest) {
-        plain.push(letter);
-        rest = rest.get(length..).unwrap_or_default();
+    let mut parts = value.split('%');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let byte = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match byte.filter(u8::is_ascii) {
+            Some(byte) => {
+                plain.push(char::from(byte));
+                plain.push_str(part.get(2..).unwrap_or_default());
+            }
+            None => {
+                plain.push('%');
+                plain.push_str(part);
+            }
+        }
     }
     plain
 }
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} secrets", self.0.len())
+        write!(f, "{} secrets", self.0.texts.len())
     }
 }
 

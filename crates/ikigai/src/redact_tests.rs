@@ -25,6 +25,27 @@ fn a_secret_is_taken_out_in_every_usual_spelling() {
 }
 
 #[test]
+fn a_header_without_a_scheme_is_a_secret_as_a_whole() {
+    let mut request = http::Request::get("http://host/");
+    for (name, value) in [("x-session", "first-part second-part"), ("x-other", "Token third-part-of-all")] {
+        let mut value = HeaderValue::from_static(value);
+        value.set_sensitive(true);
+        request = request.header(name, value);
+    }
+    let secrets = Secrets::of(&request.body(Bytes::new()).unwrap());
+    assert_eq!(
+        secrets.redact("no first-part second-part, no third-part-of-all, a Token"),
+        "no [key], no [key], a Token"
+    );
+}
+
+#[test]
+fn a_part_of_a_character_is_not_left_over() {
+    let secrets = Secrets::new([SecretString::from("schlüssel-für-alle-türen-und-mehr")]);
+    assert_eq!(secrets.redact("é: üssel-für-alle-türen-und-mehrü"), "é: [key]ü");
+}
+
+#[test]
 fn bytes_without_a_secret_stay_as_they_are() {
     let (broken, with_key) = (Bytes::from_static(b"\xff\xfe"), Bytes::from(format!("a {KEY} b")));
     assert_eq!(secrets().redact_bytes(broken.clone()), broken);

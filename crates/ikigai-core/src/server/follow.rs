@@ -84,6 +84,11 @@ impl Follower {
         self.watcher.seen()
     }
 
+    /// Whether the provider reported a failure, or sent something that cannot be read.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.broken || self.watcher.seen().error.is_some()
+    }
+
     /// Returns how much memory is held.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {

@@ -95,6 +95,17 @@ impl Watch {
         self.0.as_ref().is_some_and(|follower| follower.seen().has_output)
     }
 
+    /// Returns whether the provider has reported a failure, or sent something that cannot be read.
+    pub fn has_failed(&self) -> bool {
+        match &self.0 {
+            Follow::Anthropic(follower) => follower.has_failed(),
+            Follow::OpenaiChat(follower) => follower.has_failed(),
+            Follow::OpenaiResponses(follower) => follower.has_failed(),
+            Follow::Gemini(follower) => follower.has_failed(),
+            Follow::Nothing => false,
+        }
+    }
+
     /// Ends the input, and returns what was seen.
     pub fn finish(self) -> Seen {
         self.0.map_or_else(Seen::default, |follower| follower.finish())

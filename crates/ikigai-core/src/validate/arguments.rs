@@ -84,14 +84,12 @@ mod inner {
 
     impl Checker {
         pub(super) fn new(schema: &Value) -> Result<Self, String> {
-            if let Some(excess) = effort::schema_excess(schema) {
-                return Err(excess);
-            }
+            let room = effort::room_of_each(effort::check_schema(schema)?);
             jsonschema::options()
                 .with_draft(super::super::schema::draft(schema))
-                // Allow neither files nor the network, nor a pattern that backtracks forever.
+                // Allow neither files nor the network, nor a pattern that backtracks forever or takes much memory.
                 .offline()
-                .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(100_000))
+                .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(100_000).size_limit(room))
                 .build(schema)
                 .map(|validator| Checker { schema: Arc::new(schema.clone()), validator })
                 .map_err(|error| told(&error))

@@ -95,6 +95,22 @@ fn other_documents_are_not_fetched_and_patterns_do_not_run_away() {
     assert!(begun.elapsed() < std::time::Duration::from_secs(5));
 }
 
+#[cfg(feature = "validate")]
+#[test]
+fn patterns_take_only_so_much_memory() {
+    let many = |count: usize, pattern: &str| {
+        let properties: serde_json::Map<_, _> =
+            (0..count).map(|place| (format!("p{place}"), json!({"type": "string", "pattern": pattern}))).collect();
+        checked(json!({"type": "object", "properties": properties}), json!({"p1": "abc"}))
+    };
+    assert_eq!(many(500, "^[a-z0-9_-]{1,64}$"), Ok(()));
+    let told = many(501, "^[a-z]").unwrap_err();
+    assert!(told.first().is_some_and(|told| told.ends_with(": it has more than 500 patterns")), "{told:?}");
+    assert_eq!(many(2, "^(?:[a-z0-9]{0,50}){80}$"), Ok(()));
+    let told = many(400, "^(?:[a-z0-9]{0,50}){80}$").unwrap_err();
+    assert!(told.first().is_some_and(|told| told.contains("not a JSON Schema that can be checked")), "{told:?}");
+}
+
 #[test]
 fn a_checker_is_made_once_for_many_calls() {
     let tool = Tool::new("plan_trip", "…").parameters(trip());

@@ -16,10 +16,26 @@ const DEEPEST: usize = 128;
 /// Represents the name of a property, where only its type matters.
 static NAME: Value = Value::String(String::new());
 
-/// Returns why a schema is refused before any value is checked, if it is.
-pub(super) fn schema_excess(schema: &Value) -> Option<String> {
+/// The most patterns of one schema.
+const MOST_PATTERNS: usize = 500;
+/// How much memory all patterns of one schema may take, in bytes: few letters can stand for megabytes, as in `\w{1000}`.
+const PATTERNS: usize = 32 << 20;
+/// How much memory one pattern may take.
+const PATTERN: usize = 10 << 20;
+
+/// Returns how many patterns a schema has, or why it is refused before any value is checked.
+pub(super) fn check_schema(schema: &Value) -> Result<usize, String> {
     let mut effort = Effort::new(schema);
-    effort.walk(schema, 0).err().map(|TooMuch| format!("it leads more than {DEEPEST} levels deep"))
+    effort.walk(schema, 0).map_err(|TooMuch| format!("it leads more than {DEEPEST} levels deep"))?;
+    match effort.patterns {
+        patterns if patterns > MOST_PATTERNS => Err(format!("it has more than {MOST_PATTERNS} patterns")),
+        patterns => Ok(patterns),
+    }
+}
+
+/// Returns how much memory each of so many patterns of a schema may take.
+pub(super) fn room_of_each(patterns: usize) -> usize {
+    (PATTERNS / patterns.max(1)).min(PATTERN)
 }
 
 /// Returns why a value is not checked, if it is not.
@@ -37,13 +53,15 @@ struct Effort<'a> {
     named: HashMap<&'a str, &'a Value>,
     /// The checks for each pair of a schema and a value, by address; `None` while they are being counted.
     known: HashMap<(usize, usize), Option<u64>>,
+    /// The patterns of the schemas visited so far.
+    patterns: usize,
 }
 
 impl<'a> Effort<'a> {
     fn new(root: &'a Value) -> Self {
         let mut named = HashMap::new();
         names(root, &mut named);
-        Effort { root, named, known: HashMap::new() }
+        Effort { root, named, known: HashMap::new(), patterns: 0 }
     }
 
     /// Visits a schema once, following its references.
@@ -57,6 +75,11 @@ impl<'a> Effort<'a> {
         match schema {
             Value::Object(fields) => {
                 for (key, inner) in fields {
+                    self.patterns += match (key.as_str(), inner) {
+                        ("pattern", Value::String(_)) => 1,
+                        ("patternProperties", Value::Object(schemas)) => schemas.len(),
+                        _ => 0,
+                    };
                     match self.target(key, inner) {
                         Some(target) => self.walk(target, depth + 1)?,
                         None => self.walk(inner, depth + 1)?,

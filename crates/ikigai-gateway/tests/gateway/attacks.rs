@@ -103,7 +103,7 @@ async fn a_name_that_no_model_has_is_refused_and_not_kept() {
 }
 
 /// A provider that answers everything with these bytes.
-async fn provider(answer: &'static str) -> String {
+pub(crate) async fn provider(answer: &'static str) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
@@ -182,6 +182,16 @@ async fn a_page_of_an_unknown_origin_cannot_use_an_open_gateway() {
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{origin}: {answer}");
     }
     assert_eq!(sim.requests().len(), 2);
+    // A page whose name was made to point to this machine reads from its own host, without an origin.
+    for (site, status) in [("same-origin", 403), ("cross-site", 403), ("none", 200)] {
+        let mut stream = TcpStream::connect(gateway.address()).await.unwrap();
+        let head = format!(
+            "GET /v1/models HTTP/1.1\r\nhost: evil.example\r\nsec-fetch-site: {site}\r\nconnection: close\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let answer = String::from_utf8(closed(stream, site).await).unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{site}: {answer}");
+    }
 }
 
 /// What a proxy before the gateway and the gateway itself might read differently is refused, or read as one request.

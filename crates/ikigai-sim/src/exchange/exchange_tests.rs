@@ -18,6 +18,21 @@ fn asked(path: &str, body: &Value) -> Asked {
 }
 
 #[test]
+fn a_key_is_masked_however_an_answer_spells_it() {
+    let key = "sk-of-a-recording-0123456789-abcdef";
+    let (_, secrets) = Asked::of("POST", "/v1/x", &headers(&[("x-api-key", key)]), b"{}");
+    let hex: String = key.bytes().map(|byte| format!("{byte:02X}")).collect();
+    let base64 = "QXV0aDogc2stb2YtYS1yZWNvcmRpbmctMDEyMzQ1Njc4OS1hYmNkZWY=";
+    let said = format!("{hex} {} {} {base64}", key.to_uppercase(), &key[15..]);
+    assert_eq!(secrets.take_out(&said), "[key] [key] [key] QXV0aDog[key]=");
+    let mut bytes = said.clone().into_bytes();
+    secrets.blank(&mut bytes);
+    let stars = |count: usize| "*".repeat(count);
+    let expected = format!("{} {} {} QXV0aDog{}=", stars(70), stars(35), stars(20), stars(47));
+    assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+}
+
+#[test]
 fn keys_are_nowhere_in_a_recording() {
     let sent = headers(&[("x-api-key", KEY), ("authorization", "Bearer other-secret-key"), ("x-title", "my-app")]);
     let body = json!({

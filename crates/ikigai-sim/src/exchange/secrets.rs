@@ -1,6 +1,9 @@
 //! Keys, and how they are kept out of recordings.
 
+use std::sync::{Arc, OnceLock};
+
 use http::HeaderMap;
+use ikigai_core::secrets::Finder;
 use serde_json::Value;
 
 /// Written in place of a key.
@@ -48,11 +51,15 @@ pub(super) fn without_keys(target: &str) -> String {
 
 /// The keys of one exchange.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets(Vec<String>);
+pub(crate) struct Secrets {
+    keys: Vec<String>,
+    /// Finds them, however they are spelled. Made when it is first needed.
+    finder: Arc<OnceLock<Finder>>,
+}
 
 impl std::fmt::Debug for Secrets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Secrets({})", self.0.len())
+        write!(f, "Secrets({})", self.keys.len())
     }
 }
 
@@ -80,13 +87,10 @@ impl Secrets {
 
     fn add(&mut self, text: &str) {
         let text = text.trim().trim_matches('"');
-        if text.len() >= SHORTEST && !text.eq_ignore_ascii_case("Bearer") && !self.0.iter().any(|known| known == text) {
-            self.0.push(text.to_owned());
-            // As escaped in a URL, and as some write it in JSON.
-            let escaped = [in_address(text), text.replace('/', "\\/")];
-            self.0.extend(escaped.into_iter().filter(|escaped| escaped != text));
-            // Longest first, so that nothing is left of a longer one.
-            self.0.sort_by_key(|known| std::cmp::Reverse(known.len()));
+        let is_new = !self.keys.iter().any(|known| known == text);
+        if text.len() >= SHORTEST && !text.eq_ignore_ascii_case("Bearer") && is_new {
+            self.keys.push(text.to_owned());
+            self.finder = Arc::default();
         }
     }
 
@@ -108,23 +112,26 @@ impl Secrets {
         }
     }
 
+    fn finder(&self) -> &Finder {
+        self.finder.get_or_init(|| Finder::new(self.keys.iter().map(String::as_str)))
+    }
+
+    /// The places of every key, and of anything that looks like one.
+    fn places(&self, bytes: &[u8]) -> Vec<(usize, usize)> {
+        let known = self.finder().find(bytes).into_iter().map(|place| (place.start, place.end));
+        let mut places: Vec<(usize, usize)> = known.chain(shaped(bytes)).collect();
+        places.sort_unstable();
+        places.dedup_by(|(start, end), (_, before)| {
+            let overlap = *start < *before;
+            *before = if overlap { (*before).max(*end) } else { *before };
+            overlap
+        });
+        places
+    }
+
     /// A text with every key masked.
     pub(crate) fn take_out(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for secret in &self.0 {
-            if text.contains(secret.as_str()) {
-                text = text.replace(secret.as_str(), MASK);
-            }
-        }
-        let mut out = String::new();
-        let mut from = 0;
-        for (start, end) in shaped(text.as_bytes()) {
-            out.push_str(text.get(from..start).unwrap_or_default());
-            out.push_str(MASK);
-            from = end;
-        }
-        out.push_str(text.get(from..).unwrap_or_default());
-        out
+        masked(text, self.places(text.as_bytes()))
     }
 
     pub(crate) fn take_out_of_json(&self, json: &mut Value) {
@@ -146,15 +153,7 @@ impl Secrets {
 
     /// Overwrites every key in bytes, keeping their number.
     pub(crate) fn blank(&self, bytes: &mut [u8]) {
-        for secret in &self.0 {
-            let found: Vec<usize> = memchr::memmem::find_iter(bytes, secret.as_bytes()).collect();
-            for start in found {
-                if let Some(place) = bytes.get_mut(start..start + secret.len()) {
-                    place.fill(b'*');
-                }
-            }
-        }
-        for (start, end) in shaped(bytes) {
+        for (start, end) in self.places(bytes) {
             if let Some(place) = bytes.get_mut(start..end) {
                 place.fill(b'*');
             }
@@ -162,10 +161,17 @@ impl Secrets {
     }
 }
 
-/// A string as escaped in a URL.
-fn in_address(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+/// A text with the mask in these places.
+fn masked(text: &str, places: impl IntoIterator<Item = (usize, usize)>) -> String {
+    let (mut out, mut from) = (String::new(), 0);
+    for (start, end) in places {
+        // Part of a key may be part of a character.
+        out.push_str(text.get(from..text.floor_char_boundary(start)).unwrap_or_default());
+        out.push_str(MASK);
+        from = text.ceil_char_boundary(end);
+    }
+    out.push_str(text.get(from..).unwrap_or_default());
+    out
 }
 
 /// Whether a field of a body holds a key. Narrower than for headers: a body talks about many things.

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, StatusCode, header};
 
 use super::rate_limits::RateLimits;
 use crate::error::{Attempt, Error};
-use crate::redact::Secrets;
+use crate::redact::{Redactor, Secrets};
 use crate::transport::Body;
 
 /// How the answer should be sent.
@@ -54,6 +54,11 @@ impl Exchange {
     /// Returns an error if the connection breaks or is silent for too long, or if the body is too long.
     pub async fn bytes(self) -> Result<Bytes, Error> {
         Ok(self.body.read(self.longest).await?)
+    }
+
+    /// Returns what removes the request's keys from anything in the answer that others will see.
+    pub fn redactor(&self) -> Redactor {
+        Redactor(self.secrets.clone())
     }
 
     /// Splits off the parts of the head that are needed while the body is read.

@@ -29,6 +29,12 @@ async fn what_may_have_been_paid_for_is_not_asked_for_again() {
         ("cut before the head", Reply::Fail(Failure::Broken), ErrorKind::Network),
         ("no head in time", Reply::Fail(Failure::Timeout), ErrorKind::Timeout),
         ("a gateway that gave up waiting", Reply::new(504, "{}"), ErrorKind::Timeout),
+        ("a connection that broke behind a proxy", Reply::new(520, "{}"), ErrorKind::Server),
+        (
+            "time that was up, says the body",
+            Reply::new(500, r#"{"type":"error","error":{"type":"timeout_error","message":"too long"}}"#),
+            ErrorKind::Timeout,
+        ),
         ("cut behind the head", cut(vec![Piece::Fail(Failure::Broken)]), ErrorKind::Network),
         ("cut in the body", cut(vec![Piece::Bytes("{".into()), Piece::Fail(Failure::Broken)]), ErrorKind::Network),
         ("no connection, says the body", cut(vec![Piece::Fail(Failure::Connect)]), ErrorKind::Network),

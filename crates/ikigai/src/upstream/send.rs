@@ -188,7 +188,9 @@ impl Upstream {
         let body = unpack(body, &mut parts.headers, bounds.ratio).unwrap_or_else(|_| Body::whole(""));
         let status = parts.status;
         let error = self.failed(parts, body, limits, secrets).await;
-        Err(if gave_up_waiting(status) { Failed::after(error) } else { Failed::before(error) })
+        // Some say only in the body that the time was up, under any status.
+        let perhaps_done = is_from_the_way(status) || error.kind() == ikigai_core::ErrorKind::Timeout;
+        Err(if perhaps_done { Failed::after(error) } else { Failed::before(error) })
     }
 
     /// Returns the error for an answer with an error status.
@@ -244,9 +246,10 @@ fn begun(error: TransportError) -> TransportError {
     }
 }
 
-/// Whether the status only says that a proxy on the way has waited long enough. The work may still continue.
-fn gave_up_waiting(status: StatusCode) -> bool {
-    matches!(status.as_u16(), 408 | 504 | 524)
+/// Whether the status only says that a proxy on the way has waited long enough, or that its connection to the provider
+/// broke. The work may still continue, or may have been done.
+fn is_from_the_way(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 408 | 504 | 520 | 524 | 598 | 599)
 }
 
 fn redacted(mut error: TransportError, secrets: &Secrets) -> TransportError {

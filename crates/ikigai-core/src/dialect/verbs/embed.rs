@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::vector::{Answer, Listed, Numbered};
 use super::{named, segment};
 use crate::wire::WireRequest;
-use crate::{Dialect, Error};
+use crate::{Dialect, Error, Limits};
 
 /// Embeddings: strings as vectors.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -50,10 +50,12 @@ impl Dialect {
     /// Decodes a client's request for embeddings.
     ///
     /// # Errors
-    /// Returns an error if the body is not such a request, contains token numbers or parts other than text, or if the
+    /// Returns an error if the body is not such a request, has more values than [`Limits::server`] allows, contains token
+    /// numbers or parts other than text, or if the
     /// API has no embeddings.
     #[cfg(feature = "server")]
     pub fn decode_embed_request(self, body: &[u8]) -> Result<EmbedRequest, Error> {
+        Limits::server().check_request_values(body)?;
         let body: Value = serde_json::from_slice(body)
             .map_err(|fault| Error::invalid_request(format!("the body is not valid JSON: {fault}")))?;
         match self {

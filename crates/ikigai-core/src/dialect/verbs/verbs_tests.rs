@@ -1,6 +1,6 @@
 use super::*;
-use crate::Dialect;
 use crate::wire::WireRequest;
+use crate::{Dialect, ErrorKind};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use serde_json::json;
@@ -187,5 +187,34 @@ proptest! {
         for model in ["gemini-2.5-flash-image", "imagen-4"] {
             let _ = Dialect::Gemini.image_request(model, &request, crate::catalog::rules_for(model));
         }
+    }
+}
+
+#[test]
+fn a_request_has_only_so_many_values() {
+    use crate::wire::Incoming;
+
+    let mut limits = Limits::server();
+    limits.values = 1000;
+    let zeros = |count: usize| vec!["0"; count].join(",");
+    for dialect in Dialect::ALL {
+        let body =
+            format!(r#"{{"model":"m","max_tokens":1,"messages":[],"input":[],"contents":[],"x":[{}]}}"#, zeros(900));
+        dialect.decode_request(Incoming::new(body.as_bytes()), &limits).unwrap();
+        let body =
+            format!(r#"{{"model":"m","max_tokens":1,"messages":[],"input":[],"contents":[],"x":[{}]}}"#, zeros(1100));
+        let error = dialect.decode_request(Incoming::new(body.as_bytes()), &limits).unwrap_err();
+        assert!(error.message.starts_with("the request has more than 1000 values at byte "), "{dialect}: {error}");
+        assert_eq!(
+            (error.kind, error.code.as_deref()),
+            (ErrorKind::InvalidRequest, Some("limit_reached")),
+            "{dialect}"
+        );
+    }
+    for dialect in [Dialect::OpenaiChat, Dialect::Gemini] {
+        let body =
+            format!(r#"{{"model":"m","input":"a","content":{{"parts":[{{"text":"a"}}]}},"x":[{}]}}"#, zeros(1_000_001));
+        let error = dialect.decode_embed_request(body.as_bytes()).err().unwrap();
+        assert!(error.message.starts_with("the request has more than 1000000 values at byte "), "{dialect}: {error}");
     }
 }
