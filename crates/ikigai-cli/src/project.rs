@@ -31,7 +31,11 @@ pub(crate) fn present(folder: &Path) -> Vec<&'static str> {
 impl Project {
     /// Reads them. An error names the place that is broken.
     pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
-        let text = |name: &str| places::read(&folder.join(name)).map_err(Failure::new);
+        // Anyone may have put them there. Opening a pipe would wait for its other end, perhaps forever.
+        let text = |name: &str| match folder.join(name) {
+            file if file.is_file() => places::read(&file).map_err(Failure::new),
+            _ => Ok(None),
+        };
         let instructions = text(INSTRUCTIONS)?.filter(|text| !text.trim().is_empty());
         if instructions.as_ref().is_some_and(|text| text.len() > LARGEST) {
             return Err(Failure::new(format!("{INSTRUCTIONS} is larger than {LARGEST} bytes")).hint("Make it shorter."));
@@ -104,6 +108,21 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [INSTRUCTIONS, SETTINGS] {
+            let made = std::process::Command::new("mkfifo").arg(folder.path().join(name)).status().unwrap();
+            assert!(made.success());
+        }
+        let path = folder.path().to_owned();
+        let (sender, read) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(Project::read(&path).map(|project| project.found())));
+        let found = read.recv_timeout(std::time::Duration::from_secs(20)).expect("it does not wait");
+        assert_eq!(found.unwrap(), Vec::<String>::new());
+    }
 
     #[test]
     fn a_folder_adds_to_the_settings_and_cannot_move_the_conversations() {

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use crate::exit::Failure;
+use crate::places;
 
 /// The types of the short form, and their names in JSON Schema.
 const TYPES: [(&str, &str); 8] = [
@@ -28,7 +29,9 @@ pub(super) fn read(text: &str) -> Result<Value, Failure> {
     let file = Path::new(text);
     let is_path = text.contains(['/', '\\']) || text.ends_with(".json");
     if is_path && !text.contains(':') || file.is_file() {
-        let text = std::fs::read_to_string(file).map_err(|error| Failure::file("read", file, &error))?;
+        let text = places::read(file).map_err(|error| Failure::new(format!("cannot read {error}")))?;
+        let absent = || Failure::file("read", file, &std::io::ErrorKind::NotFound.into());
+        let text = text.ok_or_else(absent)?;
         return serde_json::from_str(&text).map_err(|error| Failure::new(format!("{}: {error}", file.display())));
     }
     short(text)

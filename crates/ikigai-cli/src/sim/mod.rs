@@ -10,6 +10,7 @@ use ikigai_sim::{Config, Fault, FaultRule, Recorder, Recordings, Script, Sim as 
 
 use crate::exit::Failure;
 use crate::output::Out;
+use crate::places;
 
 /// Run a strict, faithful, offline provider in all four dialects
 ///
@@ -157,6 +158,7 @@ pub(crate) fn run(sim: Sim, out: &mut Out) -> Result<(), Failure> {
 
 fn read_script(file: &std::path::Path) -> Result<Script, Failure> {
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(file).map_err(|error| Failure::new(format!("cannot read {name}: {error}")))?;
+    let text = places::read(file).map_err(|error| Failure::new(format!("cannot read {error}")))?;
+    let text = text.ok_or_else(|| Failure::file("read", file, &std::io::ErrorKind::NotFound.into()))?;
     Script::read(&text, &name).map_err(|error| Failure::new(error.to_string()))
 }

@@ -85,7 +85,7 @@ impl Follower {
     }
 
     /// Whether the provider reported a failure, or sent something that cannot be read.
-    pub(crate) fn has_failed(&self) -> bool {
+    pub(super) fn has_failed(&self) -> bool {
         self.broken || self.watcher.seen().error.is_some()
     }
 

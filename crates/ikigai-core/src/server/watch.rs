@@ -97,13 +97,7 @@ impl Watch {
 
     /// Returns whether the provider has reported a failure, or sent something that cannot be read.
     pub fn has_failed(&self) -> bool {
-        match &self.0 {
-            Follow::Anthropic(follower) => follower.has_failed(),
-            Follow::OpenaiChat(follower) => follower.has_failed(),
-            Follow::OpenaiResponses(follower) => follower.has_failed(),
-            Follow::Gemini(follower) => follower.has_failed(),
-            Follow::Nothing => false,
-        }
+        self.0.as_ref().is_some_and(|follower| follower.has_failed())
     }
 
     /// Ends the input, and returns what was seen.
