@@ -35,6 +35,13 @@ struct Hidden {
     finder: OnceLock<Finder>,
 }
 
+impl PartialEq for Secrets {
+    fn eq(&self, other: &Self) -> bool {
+        let (one, two) = (&self.0.texts, &other.0.texts);
+        one.len() == two.len() && one.iter().zip(two).all(|(one, two)| one.expose_secret() == two.expose_secret())
+    }
+}
+
 impl Secrets {
     pub(crate) fn new(texts: impl IntoIterator<Item = SecretString>) -> Self {
         let texts = texts.into_iter().filter(|text| text.expose_secret().len() >= SHORTEST).collect();

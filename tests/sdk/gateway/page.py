@@ -99,7 +99,7 @@ What does not work, or not quietly:
 - `llama-index-llms-anthropic` 0.12.3 and Mirascope's tools for Anthropic fail in themselves with the newest `anthropic` (`Cannot instantiate
   typing.Union`), and so does AutoGen's client for Anthropic (`unexpected keyword argument 'temperature'`).
 - Agent Framework's client for Responses continues a tool turn with `previous_response_id`, which works only if the provider speaks Responses.
-  With `"store": False` in its options it sends the whole conversation.
+  Its documentation says that `"store": False` makes it send the whole conversation; that was not tried.
 - Mirascope cannot read a Responses stream from a Gemini model that signs a streamed text (`text_end_chunk while not processing text`): the
   signature's block has no text. For Gemini, it rejects thinking without a text, which signatures of Messages and Responses models have
   (`Inside thought part with no text content`).

@@ -10,6 +10,9 @@ use crate::{Dialect, Error, Event, Fields, Json, Loss, LossCode, Other, Part, Pr
 /// The field in which both of OpenAI's APIs name the tier that served an answer.
 const SERVICE_TIER: &str = "service_tier";
 
+/// The field in which Anthropic names the stop sequence that ended an answer.
+const STOP_SEQUENCE: &str = "stop_sequence";
+
 /// Notes what dialects other than `own` left in `data` that `own` cannot write: one loss per dialect, which names its
 /// fields. `place` is the prefix of `provider_data`: empty, or something like `content[2].`.
 pub(crate) fn note_foreign(data: &ProviderData, own: Dialect, parts: &[Part], place: &str, losses: &mut Vec<Loss>) {
@@ -17,7 +20,11 @@ pub(crate) fn note_foreign(data: &ProviderData, own: Dialect, parts: &[Part], pl
         if let Some(names) = names_in(data, dialect, parts) {
             let why = format!("only {dialect} knows {names}; left out");
             let place = format!("{place}provider_data.{dialect}");
-            losses.push(Loss::new(LossCode::ForeignContent, "provider_data", place, why));
+            // Clients of the others asked for the sequence themselves, and never hear which one it was.
+            losses.push(match names.as_str() {
+                STOP_SEQUENCE => Loss::info(LossCode::ForeignContent, "provider_data", place, why),
+                _ => Loss::new(LossCode::ForeignContent, "provider_data", place, why),
+            });
         }
     }
 }
@@ -155,7 +162,7 @@ fn said(fields: &Fields) -> impl Iterator<Item = &str> {
 }
 
 /// Reasons for the end of an answer that say no more than the canonical reason they are translated to.
-const PLAIN_ENDS: [&str; 6] = ["end_turn", "max_tokens", "tool_use", "refusal", "STOP", "MAX_TOKENS"];
+const PLAIN_ENDS: [&str; 7] = ["end_turn", "max_tokens", "tool_use", "refusal", STOP_SEQUENCE, "STOP", "MAX_TOKENS"];
 
 /// The counts of provider-run tools that the usage has under other names.
 const COUNTED: [&str; 5] =
@@ -201,6 +208,18 @@ mod tests {
     use super::*;
     use crate::Block;
     use pretty_assertions::assert_eq;
+
+    #[test]
+    fn a_stop_sequence_that_fired_is_no_error_for_strict_clients() {
+        let mut data = ProviderData::default();
+        data.set_part(Dialect::Anthropic, Part::Answer, "stop_reason", "stop_sequence");
+        data.set_part(Dialect::Anthropic, Part::Answer, "stop_sequence", "END");
+        let mut losses = Vec::new();
+        note_answer(&data, Dialect::OpenaiChat, &mut losses);
+        let why = "only anthropic knows stop_sequence; left out";
+        let place = "provider_data.anthropic";
+        assert_eq!(losses, [Loss::info(LossCode::ForeignContent, "provider_data", place, why)]);
+    }
 
     #[test]
     fn fields_of_other_dialects_are_named_and_empty_ones_are_not() {

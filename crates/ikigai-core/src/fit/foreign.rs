@@ -40,9 +40,10 @@ impl Fitting<'_> {
 
     /// Like [`foreign_fields`](Self::foreign_fields), if some mean the same in both dialects, or nothing.
     pub(super) fn foreign_fields_within(&mut self, within: Within, data: &ProviderData, place: impl Display) {
-        let shared: Vec<_> = self.shared(within, data).map(|(shared, _)| (shared.of.as_str(), shared.name)).collect();
         let (mut lost, mut idle) = (Vec::new(), Vec::new());
         for (dialect, extra) in data.parts(Part::Extra).filter(|(name, _)| *name != self.dialect.as_str()) {
+            let shared: Vec<_> =
+                self.shared(within, data).map(|(shared, _)| (shared.of.as_str(), shared.name)).collect();
             let neutral = Dialect::from_str(dialect).map_or(&[][..], |dialect| dialect.abilities().neutral);
             let said = extra.iter().filter(|(name, value)| !value.is_null() && !shared.contains(&(dialect, name)));
             let (no_loss, loss): (Vec<_>, Vec<_>) = said.partition(|(name, value)| {

@@ -117,12 +117,7 @@ impl Follower {
             }
             self.dispatch();
         }
-        let mut seen = self.watcher.end(if self.broken { Rest::Broken } else { Rest::Whole });
-        for name in [&mut seen.id, &mut seen.model] {
-            // A server that has no name for it sends an empty one.
-            name.take_if(|name| name.is_empty());
-        }
-        seen
+        self.watcher.end(if self.broken { Rest::Broken } else { Rest::Whole })
     }
 
     /// Reads a complete answer: one object, or a list of frames.
@@ -176,7 +171,10 @@ impl Follower {
     fn close_object(&mut self) {
         let json = if self.json_lost { None } else { std::str::from_utf8(&self.json).ok() };
         let name = (!self.name.is_empty()).then_some(self.name.as_str());
-        self.watcher.frame(name, json);
+        if self.watcher.frame(name, json) {
+            // A stream would hold it as long as it is open.
+            self.json = Vec::new();
+        }
         self.forget_json();
     }
 
@@ -295,7 +293,6 @@ impl Follower {
             self.objects(line);
         } else if let Some(value) = line.strip_prefix(b"data:") {
             self.mode = Mode::Data;
-            self.begin_data();
             self.data(value);
         } else {
             self.mode = Mode::Ignored;
@@ -341,19 +338,15 @@ impl Follower {
                 return;
             }
         }
-        self.begin_data();
         self.data(data);
         self.end_of_data();
     }
 
-    fn begin_data(&mut self) {
+    /// Reads more of the event's data.
+    fn data(&mut self, mut data: &[u8]) {
         if self.event == Event::Empty {
             self.event = Event::Open;
         }
-    }
-
-    /// Reads more of the event's data.
-    fn data(&mut self, mut data: &[u8]) {
         while !data.is_empty() && !self.is_over() && self.event != Event::Ignored {
             match self.picker.feed(data, &mut self.watcher) {
                 Fed::All => {

@@ -47,7 +47,6 @@ pub(super) struct Watcher {
     progress: Progress,
     seen: Seen,
     is_over: bool,
-    events: Vec<Event>,
     /// The last frame that had only a piece of a block, if its type does not show that.
     alike: Alike<()>,
     /// The counts of the frames that were like it; empty if there are none.
@@ -80,6 +79,7 @@ struct Level {
 impl Outline {
     fn clear(&mut self) {
         self.text.clear();
+        self.text.reserve(USUAL);
         self.levels.clear();
         (self.is_piece, self.has_more_counts) = (false, false);
     }
@@ -195,10 +195,9 @@ impl Watcher {
             progress: Progress::new(dialect, Ids::default(), &Limits::default()),
             seen: Seen::default(),
             is_over: false,
-            events: Vec::new(),
             alike: Alike::default(),
             counts: String::new(),
-            outline: Outline { text: String::with_capacity(USUAL), ..Outline::default() },
+            outline: Outline::default(),
         }
     }
 
@@ -238,14 +237,17 @@ impl Watcher {
     }
 
     /// Ends a frame, or a document that is not a stream. `json` is its whole text, unless that is too large to hold.
-    pub(super) fn frame(&mut self, name: Option<&str>, json: Option<&str>) {
+    /// Returns whether it was a piece of a block, so that a glance at the next ones will do.
+    pub(super) fn frame(&mut self, name: Option<&str>, json: Option<&str>) -> bool {
         self.settle();
+        let mut is_one_of_many = false;
         let text = std::mem::take(&mut self.outline.text);
         match self.delivery {
             Delivery::Whole => self.whole(json.unwrap_or(&text)),
             Delivery::Stream => {
                 let is_piece = self.read(Frame { name, data: &text });
                 self.seen.has_output |= self.outline.is_piece;
+                is_one_of_many = is_piece || self.outline.is_piece;
                 let holes = self.watched.holes.filter(|_| is_piece && !self.outline.has_more_counts);
                 match (json, holes) {
                     (Some(json), Some(holes)) => self.alike.learn(json, holes),
@@ -259,7 +261,10 @@ impl Watcher {
                 }
             }
         }
-        self.outline.text = text;
+        if !is_one_of_many {
+            self.outline.text = text;
+        }
+        is_one_of_many
     }
 
     /// Handles the frame `[DONE]`.
@@ -280,11 +285,16 @@ impl Watcher {
     pub(super) fn end(mut self, rest: Rest) -> Seen {
         if !self.is_over() && self.delivery == Delivery::Stream {
             self.settle();
+            let mut events = Vec::new();
             match rest {
-                Rest::Whole => self.progress.finish(&mut self.events),
-                Rest::Broken => self.progress.fail(Error::protocol("the rest is not a stream"), &mut self.events),
+                Rest::Whole => self.progress.finish(&mut events),
+                Rest::Broken => self.progress.fail(Error::protocol("the rest is not a stream"), &mut events),
             }
-            self.note_events();
+            self.note(events);
+        }
+        for name in [&mut self.seen.id, &mut self.seen.model] {
+            // A server that has no name for it sends an empty one.
+            name.take_if(|name| name.is_empty());
         }
         self.seen
     }
@@ -300,14 +310,16 @@ impl Watcher {
 
     /// Reads a frame. Returns whether it has only pieces of blocks, and counts.
     fn read(&mut self, frame: Frame<'_>) -> bool {
-        self.progress.read(frame, &mut self.events);
-        self.note_events()
+        // Not kept for the next frame: a stream would hold the memory as long as it is open.
+        let mut events = Vec::new();
+        self.progress.read(frame, &mut events);
+        self.note(events)
     }
 
-    fn note_events(&mut self) -> bool {
+    fn note(&mut self, events: Vec<Event>) -> bool {
         let mut is_piece = self.seen.has_output;
         let seen = &mut self.seen;
-        for event in self.events.drain(..) {
+        for event in events {
             is_piece &= matches!(
                 event,
                 Event::TextDelta { .. }

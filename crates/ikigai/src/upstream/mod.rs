@@ -9,7 +9,7 @@ mod retry;
 mod send;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};
@@ -24,6 +24,7 @@ use crate::codec::Codec;
 use crate::config::{Found, KeySource, is_private};
 use crate::error::Error;
 use crate::model::Model;
+use crate::redact::Secrets;
 use crate::settings::Settings;
 use crate::time::Clock;
 use crate::transport::Timeouts;
@@ -88,6 +89,8 @@ struct Resolved {
     signing: Signing,
     timeouts: Timeouts,
     retry: Retry,
+    /// The credentials of the last request. Those of the next one are usually the same.
+    secrets: Mutex<Secrets>,
 }
 
 impl Client {
@@ -156,6 +159,7 @@ impl Upstream {
             signing,
             timeouts: settings.timeouts,
             retry: settings.retry.clone(),
+            secrets: Mutex::default(),
         };
         Ok(Upstream { client: client.clone(), resolved: Arc::new(resolved) })
     }

@@ -1,5 +1,7 @@
 //! Sending requests, with retries.
 
+use std::sync::PoisonError;
+
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, header};
 
@@ -123,9 +125,19 @@ impl Upstream {
     /// Signs a request and sends it once.
     async fn once(&self, request: http::Request<Bytes>, wanted: Wanted) -> Result<Exchange, Failed> {
         let request = self.resolved.signing.sign(&self.client, request).await.map_err(Failed::before)?;
-        let secrets = Secrets::of(&request);
+        let secrets = self.secrets_of(&request);
         let outcome = self.exchange(request, wanted, &secrets).await;
         outcome.map_err(|failed| Failed { error: secrets.redact_error(failed.error), ..failed })
+    }
+
+    /// Returns the credentials in a request. Requests with the same ones share what finds them in texts.
+    fn secrets_of(&self, request: &http::Request<Bytes>) -> Secrets {
+        let secrets = Secrets::of(request);
+        let mut known = self.resolved.secrets.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known != secrets {
+            *known = secrets;
+        }
+        known.clone()
     }
 
     /// Sends a signed request. An answer with an error status is an error.

@@ -134,15 +134,19 @@ impl Walk {
         if self.properties > MAX_PROPERTIES {
             return Err(format!("there are more than {MAX_PROPERTIES} properties"));
         }
-        let named: HashSet<&str> = properties.iter().map(|entry| entry.name.as_ref()).collect();
         let required = schema.get("required").and_then(Tree::as_array).unwrap_or_default();
         let required: Vec<_> = required.iter().map(|name| name.as_str().unwrap_or_default()).collect();
-        if let Some(name) = required.iter().find(|name| !named.contains(name.as_ref())) {
-            return Err(format!("{place} requires `{name}`, which is not a property"));
-        }
-        let required: HashSet<&str> = required.iter().map(AsRef::as_ref).collect();
-        if let Some(entry) = properties.iter().find(|entry| !required.contains(entry.name.as_ref())) {
-            return Err(format!("the property `{}` of {place} is optional", entry.name));
+        let names = || properties.iter().map(|entry| entry.name.as_ref());
+        // Usually in the same order.
+        if !names().eq(required.iter().map(AsRef::<str>::as_ref)) {
+            let named: HashSet<&str> = names().collect();
+            if let Some(name) = required.iter().find(|name| !named.contains(name.as_ref())) {
+                return Err(format!("{place} requires `{name}`, which is not a property"));
+            }
+            let required: HashSet<&str> = required.iter().map(AsRef::as_ref).collect();
+            if let Some(name) = names().find(|name| !required.contains(name)) {
+                return Err(format!("the property `{name}` of {place} is optional"));
+            }
         }
         for entry in properties {
             self.schema(&entry.value, &Path::In(place, &entry.name), levels, depth + 1)?;
