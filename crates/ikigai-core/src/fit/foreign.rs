@@ -40,6 +40,10 @@ impl Fitting<'_> {
 
     /// Like [`foreign_fields`](Self::foreign_fields), if some mean the same in both dialects, or nothing.
     pub(super) fn foreign_fields_within(&mut self, within: Within, data: &ProviderData, place: impl Display) {
+        // Most blocks have nothing.
+        if data.is_empty() {
+            return;
+        }
         let (mut lost, mut idle) = (Vec::new(), Vec::new());
         for (dialect, extra) in data.parts(Part::Extra).filter(|(name, _)| *name != self.dialect.as_str()) {
             let shared: Vec<_> =
@@ -69,6 +73,10 @@ impl Fitting<'_> {
     /// Returns whether the target may read the state in a place, with a loss if state is left out there.
     pub(super) fn state(&mut self, data: &ProviderData, place: impl Display, issuer: Issuer) -> StateUse {
         let is_own = issuer.is_own();
+        let state = if is_own { StateUse::Own } else { StateUse::Foreign };
+        if data.is_empty() {
+            return state;
+        }
         let mut left: Vec<&str> = foreign_state(data, self.dialect).collect();
         if !is_own && has_state(data.part(self.dialect, Part::State)) {
             left.push(self.dialect.as_str());
@@ -82,7 +90,7 @@ impl Fitting<'_> {
             };
             self.losses.push(Loss::new(LossCode::ForeignState, "thinking", place.to_string(), why));
         }
-        if is_own { StateUse::Own } else { StateUse::Foreign }
+        state
     }
 
     /// A call of a provider-run tool, or its result: the unchanged wire object for its issuer; a loss for any other
