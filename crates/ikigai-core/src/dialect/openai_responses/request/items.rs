@@ -337,9 +337,9 @@ fn system_role(data: &ProviderData) -> &'static str {
     if shape(data).str("role").as_deref() == Some("system") { "system" } else { "developer" }
 }
 
-/// Whether this is an item, not a part of the message that it is in.
+/// Whether this is an item, not a part of the message that it is in. An item has a type.
 fn is_item(other: &Other) -> bool {
-    !kind_of(other.data.raw()).unwrap_or_default().starts_with("input_")
+    kind_of(other.data.raw()).is_some_and(|kind| !kind.is_empty() && !kind.starts_with("input_"))
 }
 
 fn say_error(parts: &mut Parts<'_>) {

@@ -263,3 +263,14 @@ fn references_to_stored_items_go_only_where_items_are_stored() {
     request.provider_data.set_part(DIALECT, Part::Extra, "store", true);
     assert_eq!(input(&request)[1]["type"], "item_reference");
 }
+
+#[test]
+fn a_part_without_a_type_is_not_an_item() {
+    let part = |data: Value| Block::Other(Other { dialect: DIALECT, data: data.into() });
+    let unknown = json!({"tyre": "input_text", "text": "B"});
+    let item = json!({"type": "item_reference", "id": "x"});
+    let request = hello().message(Message::user([Block::text("A"), part(unknown.clone()), part(item.clone())]));
+    let said = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "A"}, unknown]});
+    let input = send(&request).body["input"].clone();
+    assert_eq!(input.as_array().and_then(|items| items.get(1..)), Some(&[said, item][..]));
+}
