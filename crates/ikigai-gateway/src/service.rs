@@ -155,8 +155,9 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
     let call = Call { endpoint, target, headers, body, length, client, memory, turns, strict };
     let outcome = match &call.endpoint.verb {
         Verb::Generate | Verb::Stream(_) => return Served::Generate(Box::new(call)),
-        Verb::CountTokens => verbs::count(&call, entry, state).await,
-        Verb::Embed | Verb::EmbedBatch => verbs::embed(&call, entry, state).await,
+        // Boxed, so that other requests do not have the memory that these need.
+        Verb::CountTokens => Box::pin(verbs::count(&call, entry, state)).await,
+        Verb::Embed | Verb::EmbedBatch => Box::pin(verbs::embed(&call, entry, state)).await,
         Verb::ListModels => Ok(verbs::list(&call.endpoint, state)),
         Verb::GetModel => verbs::get(&call.endpoint, state).map_err(Into::into),
         Verb::RetrieveResponse { .. } | Verb::DeleteResponse { .. } => Err(verbs::stored().into()),

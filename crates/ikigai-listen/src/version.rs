@@ -19,8 +19,8 @@ pub(crate) enum Version {
 
 /// A connection whose first bytes have been read.
 ///
-/// They are returned by a read of their own. If the first read brings less than a head, hyper doubles its buffer, and
-/// then has room to go on reading while the request is held; otherwise it takes a second buffer, which is more.
+/// The next read returns them together with whatever else has arrived. If hyper's first read brought less than a head,
+/// its buffer would be doubled, and copied as a whole.
 #[derive(Debug)]
 pub(crate) struct Begun<S> {
     stream: S,
@@ -58,7 +58,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Begun<S> {
         let now = left.start..left.start + length;
         left.start = now.end;
         buf.put_slice(first.get(now).unwrap_or_default());
-        Poll::Ready(Ok(()))
+        match Pin::new(stream).poll_read(cx, buf) {
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Ready(Ok(())) | Poll::Pending => Poll::Ready(Ok(())),
+        }
     }
 }
 
@@ -85,5 +88,51 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Begun<S> {
 
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_first_bytes_come_together_with_the_rest() {
+        for (sent, version) in [
+            (&b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"[..], Version::Http1),
+            (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nframes", Version::Http2),
+        ] {
+            let (mut client, server) = tokio::io::duplex(1024);
+            client.write_all(sent).await.unwrap();
+            let (mut begun, found) = Begun::new(server).await.unwrap();
+            let mut read = [0; 1024];
+            let length = begun.read(&mut read).await.unwrap();
+            assert_eq!((&read[..length], found), (sent, version));
+            // What comes later is read as usual, and so is the end.
+            client.write_all(b"more").await.unwrap();
+            drop(client);
+            let mut rest = Vec::new();
+            begun.read_to_end(&mut rest).await.unwrap();
+            assert_eq!(rest, b"more");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_first_bytes_do_not_wait_for_the_rest() {
+        let (mut client, server) = tokio::io::duplex(1024);
+        client.write_all(b"GET").await.unwrap();
+        let (mut begun, _) = Begun::new(server).await.unwrap();
+        let mut read = [0; 1024];
+        assert_eq!(begun.read(&mut read).await.unwrap(), 3);
+        // A smaller room takes them in pieces.
+        let (mut client, server) = tokio::io::duplex(1024);
+        client.write_all(b"GET /").await.unwrap();
+        let (mut begun, _) = Begun::new(server).await.unwrap();
+        let mut all = Vec::new();
+        while all.len() < 5 {
+            let length = begun.read(&mut read[..2]).await.unwrap();
+            all.extend_from_slice(&read[..length]);
+        }
+        assert_eq!(all, b"GET /");
     }
 }

@@ -171,15 +171,13 @@ impl Follower {
     fn close_object(&mut self) {
         let json = if self.json_lost { None } else { std::str::from_utf8(&self.json).ok() };
         let name = (!self.name.is_empty()).then_some(self.name.as_str());
-        if self.watcher.frame(name, json) {
-            // A stream would hold it as long as it is open.
-            self.json = Vec::new();
-        }
+        self.watcher.frame(name, json);
         self.forget_json();
     }
 
     fn forget_json(&mut self) {
-        self.json.clear();
+        // Its memory, too: a stream would hold it as long as it is open.
+        self.json = Vec::new();
         self.json_lost = false;
     }
 

@@ -237,17 +237,15 @@ impl Watcher {
     }
 
     /// Ends a frame, or a document that is not a stream. `json` is its whole text, unless that is too large to hold.
-    /// Returns whether it was a piece of a block, so that a glance at the next ones will do.
-    pub(super) fn frame(&mut self, name: Option<&str>, json: Option<&str>) -> bool {
+    pub(super) fn frame(&mut self, name: Option<&str>, json: Option<&str>) {
         self.settle();
-        let mut is_one_of_many = false;
+        // Not kept for the next frame: a stream would hold the memory as long as it is open.
         let text = std::mem::take(&mut self.outline.text);
         match self.delivery {
             Delivery::Whole => self.whole(json.unwrap_or(&text)),
             Delivery::Stream => {
                 let is_piece = self.read(Frame { name, data: &text });
                 self.seen.has_output |= self.outline.is_piece;
-                is_one_of_many = is_piece || self.outline.is_piece;
                 let holes = self.watched.holes.filter(|_| is_piece && !self.outline.has_more_counts);
                 match (json, holes) {
                     (Some(json), Some(holes)) => self.alike.learn(json, holes),
@@ -261,10 +259,6 @@ impl Watcher {
                 }
             }
         }
-        if !is_one_of_many {
-            self.outline.text = text;
-        }
-        is_one_of_many
     }
 
     /// Handles the frame `[DONE]`.
@@ -310,7 +304,6 @@ impl Watcher {
 
     /// Reads a frame. Returns whether it has only pieces of blocks, and counts.
     fn read(&mut self, frame: Frame<'_>) -> bool {
-        // Not kept for the next frame: a stream would hold the memory as long as it is open.
         let mut events = Vec::new();
         self.progress.read(frame, &mut events);
         self.note(events)

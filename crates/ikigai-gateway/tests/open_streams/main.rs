@@ -106,7 +106,7 @@ fn read_until(stream: &mut TcpStream, word: &str) {
 #[test]
 fn an_open_stream_takes_little() {
     let runtime = Runtime::new().unwrap();
-    for (model, events, most) in [("same", CHAT, 62_000), ("other", MESSAGES, 73_000)] {
+    for (model, events, most) in [("same", CHAT, 56_000), ("other", MESSAGES, 66_000)] {
         let (mut house, gateway) = House::open(&runtime);
         house.ask(model, BEFORE);
         house.begin(events, BEFORE);
