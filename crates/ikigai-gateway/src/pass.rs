@@ -112,10 +112,9 @@ async fn stream(mut exchange: Exchange, call: &Call, dialect: Dialect) -> Result
         redactor: exchange.redactor(),
         pieces: exchange.redactor().pieces(),
     };
-    let first = match exchange.body.next().await {
-        Some(bytes) => flow.bytes(bytes?),
-        None => Bytes::new(),
-    };
+    // Nothing at all, perhaps with a status that says so, is no answer.
+    let first = exchange.body.next().await.ok_or_else(unreadable)?;
+    let first = flow.bytes(first?);
     let noted =
         Noted { failed_tries: exchange.attempts.len(), upstream_id: exchange.request_id.clone(), ..Noted::default() };
     let begun = Begun { first, provider: exchange.body, flow: Box::new(flow) };
@@ -143,7 +142,8 @@ impl Flow for Passing {
                 let whole = events.whole(bytes);
                 if events.had_parts {
                     self.pieces.push(whole)
-                } else if self.watch.has_failed() {
+                } else if self.watch.has_failed() || self.watch.is_over() {
+                    // What comes after the end is not read, so it may be a failure as well.
                     self.redactor.bytes(whole)
                 } else {
                     whole
@@ -171,8 +171,7 @@ impl Flow for Passing {
                     [rest, self.pieces.finish()].concat().into()
                 }
             };
-            let failed = outcome == Outcome::Broken;
-            return End::Told(outcome, if failed { self.redactor.bytes(rest) } else { rest });
+            return End::Told(outcome, self.redactor.bytes(rest));
         }
         let error = cut_off(broken);
         entry.error = Some(error.to_string());

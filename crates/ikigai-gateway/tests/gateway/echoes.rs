@@ -59,6 +59,18 @@ fn answers() -> Vec<(&'static str, &'static str, String, bool)> {
         ("an error at once", "text/event-stream", format!("data: {error}\n\n"), true),
         ("an error later", "text/event-stream", format!("data: {chunk}\n\ndata: {error}\n\n"), true),
         ("a broken event", "text/event-stream", format!("data: {chunk}\n\ndata: {{\"x\": {}\n\n", echo()), true),
+        (
+            "an error after the end",
+            "text/event-stream",
+            format!("data: {chunk}\n\ndata: [DONE]\n\ndata: {error}\n\n"),
+            true,
+        ),
+        (
+            "a long error",
+            "text/event-stream",
+            format!("data: {chunk}\n\ndata: {}\n\n", error.replace("no:", &"no ".repeat(20_000))),
+            true,
+        ),
         ("no stream", "application/json", error, true),
     ]
 }
