@@ -156,9 +156,11 @@ impl Flow for Passing {
 
     fn end(&mut self, broken: Option<TransportError>, entry: &mut Entry) -> End {
         let watch = std::mem::replace(&mut self.watch, Watch::new(self.dialect, Delivery::Whole));
+        // What happens to the connection after the end of the answer does not matter.
+        let arrived = broken.is_none() || watch.is_over();
         let mut seen = watch.finish();
         seen.error = seen.error.map(|error| self.redactor.error(error));
-        let is_told = (seen.ended && broken.is_none()) || seen.error.is_some();
+        let is_told = (seen.ended && arrived) || seen.error.is_some();
         let outcome = if seen.error.is_some() { Outcome::Broken } else { Outcome::Complete };
         // Clients reject a failure that does not belong to the answer they are reading.
         let start = Event::Start { id: seen.id.clone(), model: seen.model.clone(), provider_data: Default::default() };

@@ -354,3 +354,16 @@ async fn an_answer_that_breaks_off_at_once_has_a_status() {
         assert!(told.text().contains(body), "{answer}: {}", told.text());
     }
 }
+
+/// Clients that read on after the end would take a complete answer for a failed one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_breaks_after_the_end_of_an_answer_does_not_break_the_answer() {
+    let stream = "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    // The last chunk is missing.
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let url = provider(format!("{head}{:x}\r\n{stream}\r\n", stream.len()).leak()).await;
+    let house = House::with(&format!("[providers.mine]\nbase_url = \"{url}\"\nauth = \"none\"")).await;
+    let (path, body) = question(CHAT, "mine:m", "Hello", true);
+    let answer = house.post(&path, &body).await;
+    assert_eq!((answer.text(), answer.broken), (stream.to_owned(), false));
+}
