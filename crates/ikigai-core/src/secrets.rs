@@ -19,6 +19,8 @@ const SHORTEST: usize = 8;
 const PIECE: usize = 4;
 /// … at every such place. Anything of [`SHORTEST`] bytes contains a piece that begins at one of them.
 const STRIDE: usize = SHORTEST - PIECE + 1;
+/// How many bytes an escape of one byte may have: `&#0045;`.
+const LONGEST_ESCAPE: usize = 7;
 /// The number of bits that say which pieces occur in a secret.
 const BITS: usize = 4096;
 
@@ -101,6 +103,33 @@ impl Finder {
         let unescaped = self.find_plain(&plain.bytes);
         let unescaped = unescaped.into_iter().map(|found| plain.place(found.start)..plain.place(found.end));
         merged(found.into_iter().chain(unescaped).collect())
+    }
+
+    /// Returns how many bytes at the end of a text may belong to a secret that continues after it. The rest can be
+    /// searched without what follows.
+    ///
+    /// ```
+    /// use ikigai_core::secrets::Finder;
+    ///
+    /// let finder = Finder::new(["sk-proj-0123456789abcdefghij"]);
+    /// assert_eq!(finder.unfinished(b"the key sk-proj-01"), 10);
+    /// assert_eq!(finder.unfinished(b"the key is wrong."), 0);
+    /// ```
+    pub fn unfinished(&self, text: &[u8]) -> usize {
+        let longest = self.forms.iter().map(|form| form.bytes.len()).max().unwrap_or(0);
+        let text = text.get(text.len().saturating_sub(longest * LONGEST_ESCAPE)..).unwrap_or_default();
+        let before = text.get(..text.len() - cut_escape(text)).unwrap_or_default();
+        let mut from = (text.len() - self.end_of(text)).min(before.len() - self.end_of(before));
+        if let Some(plain) = Plain::of(before) {
+            from = from.min(plain.place(plain.bytes.len() - self.end_of(&plain.bytes)));
+        }
+        text.len() - from
+    }
+
+    /// Returns how many bytes at the end of a text are part of a secret, in a text without escapes.
+    fn end_of(&self, text: &[u8]) -> usize {
+        let parts = self.forms.iter().flat_map(|form| (1..=form.bytes.len()).filter_map(|end| form.bytes.get(..end)));
+        parts.map(|part| same(part.iter().rev(), text.iter().rev())).max().unwrap_or(0)
     }
 
     /// Like [`find`](Finder::find), in a text without escapes.
@@ -241,6 +270,15 @@ fn escaped(text: &[u8]) -> Option<(u8, usize)> {
             Some((byte, end + 3))
         }
         _ => None,
+    }
+}
+
+/// Returns how many bytes at the end of a text may be an escape that is cut off.
+fn cut_escape(text: &[u8]) -> usize {
+    let tail = text.get(text.len().saturating_sub(LONGEST_ESCAPE - 1)..).unwrap_or_default();
+    match tail.iter().rposition(|byte| matches!(byte, b'%' | b'\\' | b'&')) {
+        Some(at) if tail.get(at..).and_then(escaped).is_none() => tail.len() - at,
+        _ => 0,
     }
 }
 

@@ -134,3 +134,46 @@ proptest! {
         }
     }
 }
+
+/// The text with `…` in place of what is found if it arrives in pieces.
+fn hidden_in_pieces(secret: &str, text: &str, cuts: &[usize]) -> String {
+    let finder = Finder::new([secret]);
+    let (mut shown, mut held) = (String::new(), String::new());
+    let mut from = 0;
+    for cut in cuts.iter().copied().chain([text.len()]) {
+        held += &text[from..cut];
+        from = cut;
+        let rest = held.split_off(held.len() - finder.unfinished(held.as_bytes()));
+        shown += &hidden(&[secret], &held);
+        held = rest;
+        assert!(held.len() <= secret.len() * 2 * 7, "{held}");
+    }
+    shown + &hidden(&[secret], &held)
+}
+
+#[test]
+fn a_secret_is_found_wherever_the_text_is_cut() {
+    let escaped = |format: fn(u8) -> String| KEY.bytes().map(format).collect::<String>();
+    for spelled in [
+        KEY,
+        &KEY.to_uppercase(),
+        &KEY.replace('/', "\\/"),
+        &escaped(|byte| format!("%{byte:02X}")),
+        &escaped(|byte| format!("\\u{byte:04x}")),
+        &escaped(|byte| format!("&#x{byte:x};")),
+        &hex(KEY),
+        &STANDARD.encode(format!("user:{KEY}")),
+        &KEY[..14],
+        &KEY[10..],
+        &format!("{KEY}{KEY}"),
+        &format!("{}{KEY}", &KEY[..5]),
+    ] {
+        let text = format!("{{\"message\": \"the key {spelled} is \\\"wrong\\\"\"}}");
+        let whole = hidden(&[KEY], &text);
+        for cut in 0..text.len() {
+            assert_eq!(hidden_in_pieces(KEY, &text, &[cut]), whole, "{spelled} at {cut}");
+        }
+        let everywhere: Vec<usize> = (0..text.len()).collect();
+        assert_eq!(hidden_in_pieces(KEY, &text, &everywhere), whole, "{spelled}, byte by byte");
+    }
+}

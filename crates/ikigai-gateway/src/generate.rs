@@ -90,6 +90,22 @@ impl Failure {
         }
     }
 
+    /// The same failure after a provider accepted the request, and may have done the work.
+    pub(crate) fn charged(self) -> Self {
+        let error = match self {
+            Failure::Own(error) => ikigai::Error::from(error),
+            Failure::Upstream(error) => error,
+        };
+        Failure::Upstream(error.charged())
+    }
+
+    fn may_be_charged(&self) -> bool {
+        match self {
+            Failure::Own(_) => false,
+            Failure::Upstream(error) => error.may_be_charged(),
+        }
+    }
+
     /// Whether another model may be asked. Not if the request itself is wrong.
     fn may_fall_back(&self) -> bool {
         !matches!(
@@ -176,7 +192,13 @@ pub(crate) async fn generate(call: Call, mut entry: Entry, state: &Arc<State>) -
     let response = match &failure {
         // The provider's own words, if it speaks the client's dialect.
         Failure::Upstream(error) if entry.mode == Some("pass") => match error.response() {
-            Some(failed) => reply::whole(failed.status, reply::passed_on(failed.headers.clone()), failed.body.clone()),
+            Some(failed) => {
+                let mut headers = reply::passed_on(failed.headers.clone());
+                if error.may_be_charged() {
+                    reply::tell_retry(&mut headers, dialect, &error.canonical());
+                }
+                reply::whole(failed.status, headers, failed.body.clone())
+            }
             None => reply::refuse(dialect, &error.canonical(), None),
         },
         _ => reply::refuse(dialect, &error, None),
@@ -225,6 +247,7 @@ async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Resul
     let mut decoded: Option<Decoded> = None;
     let mut order: Vec<&Way> = plan.ways().collect();
     let mut place = 0;
+    let mut may_be_charged = false;
     loop {
         let Some(way) = order.get(place).copied() else {
             return Err(Error::protocol("there is no model to ask").into());
@@ -265,6 +288,7 @@ async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Resul
         match outcome {
             Err(failure) if !is_last && failure.may_fall_back() => {
                 entry.failed_tries += failure.tries().max(1);
+                may_be_charged |= failure.may_be_charged();
                 tracing::warn!(
                     target: "ikigai::gateway",
                     id = entry.id,
@@ -273,7 +297,8 @@ async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Resul
                     "trying the next model"
                 );
             }
-            outcome => return outcome,
+            // A client that sends the request again asks all of them again.
+            outcome => return outcome.map_err(|failure| if may_be_charged { failure.charged() } else { failure }),
         }
     }
 }

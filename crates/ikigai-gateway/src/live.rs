@@ -68,6 +68,8 @@ pub(crate) struct Live {
     flow: Box<dyn Flow>,
     entry: Entry,
     keep_alive: KeepAlive,
+    /// Whether the answer has broken off.
+    is_broken: bool,
 }
 
 /// Signs of life after silence. One timer serves many pieces.
@@ -88,7 +90,7 @@ impl Live {
         let Begun { first, provider, flow } = begun;
         let keep_alive = KeepAlive { after, last: Instant::now(), sleep: None };
         let first = Some(first).filter(|first| !first.is_empty());
-        Live { first, provider: Some(provider), resuming: None, flow, entry, keep_alive }
+        Live { first, provider: Some(provider), resuming: None, flow, entry, keep_alive, is_broken: false }
     }
 
     fn send(&mut self, bytes: Bytes) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
@@ -97,7 +99,11 @@ impl Live {
         Poll::Ready(Some(Ok(Frame::data(bytes))))
     }
 
-    fn end(&mut self, broken: Option<TransportError>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    fn end(
+        &mut self,
+        broken: Option<TransportError>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         // Closes its connection.
         self.provider = None;
         match self.flow.end(broken, &mut self.entry) {
@@ -107,7 +113,10 @@ impl Live {
             }
             End::BreakOff => {
                 self.entry.outcome = Outcome::Broken;
-                Poll::Ready(Some(Err(BrokenOff)))
+                // First, the head and whatever else is ready are sent: without them, clients would ask again.
+                self.is_broken = true;
+                cx.waker().wake_by_ref();
+                Poll::Pending
             }
         }
     }
@@ -119,6 +128,9 @@ impl http_body::Body for Live {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         let live = self.get_mut();
+        if live.is_broken {
+            return Poll::Ready(Some(Err(BrokenOff)));
+        }
         if let Some(first) = live.first.take() {
             return live.send(first);
         }
@@ -128,13 +140,13 @@ impl http_body::Body for Live {
                 live.resuming = None;
                 live.provider = live.flow.resume(outcome);
                 if live.provider.is_none() {
-                    return live.end(None);
+                    return live.end(None, cx);
                 }
             }
             if live.provider.is_some() && live.flow.is_over() {
                 live.resuming = live.flow.go_on();
                 if live.resuming.is_none() {
-                    return live.end(None);
+                    return live.end(None, cx);
                 }
                 // Closes the connection of the finished part.
                 live.provider = None;
@@ -148,8 +160,8 @@ impl http_body::Body for Live {
                         return live.send(bytes);
                     }
                 }
-                Poll::Ready(Some(Err(error))) => return live.end(Some(error)),
-                Poll::Ready(None) => return live.end(None),
+                Poll::Ready(Some(Err(error))) => return live.end(Some(error), cx),
+                Poll::Ready(None) => return live.end(None, cx),
                 Poll::Pending => break,
             }
         }

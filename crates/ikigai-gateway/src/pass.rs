@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytes::{Buf as _, Bytes, BytesMut};
 use http::header::CONTENT_TYPE;
 use ikigai::transport::TransportError;
-use ikigai::{Dialect, Event, Exchange, Redactor, Wanted};
+use ikigai::{Dialect, Event, Exchange, Redacting, Redactor, Wanted};
 use ikigai_core::Error;
 use ikigai_core::server::{Delivery, Framing, Verb, Watch};
 use ikigai_core::wire::{Reply, StreamEncoder};
@@ -16,8 +16,10 @@ use crate::log::{Entry, Outcome};
 use crate::plan::Way;
 use crate::reply;
 
-/// The longest event that is held until it is whole.
+/// The longest event that is held until it is whole. A longer one is passed on in parts.
 const LONGEST_EVENT: usize = 8 << 20;
+/// How many bytes at the end of what arrived may belong to the end of an event: `\n\r\n` without its last one.
+const CUT_END: usize = 2;
 
 /// Forwards a request unchanged except for the model's name.
 pub(crate) async fn pass(call: &Call, body: Bytes, asked: &Asked, way: &Way) -> Result<Answer, Failure> {
@@ -27,7 +29,8 @@ pub(crate) async fn pass(call: &Call, body: Bytes, asked: &Asked, way: &Way) -> 
     let wanted = if asked.streams { Wanted::Stream } else { Wanted::Whole };
     let exchange = Box::pin(way.upstream.send(&path, &call.headers, body, wanted)).await?;
     let dialect = call.endpoint.dialect;
-    if asked.streams { stream(exchange, call, dialect).await } else { whole(exchange, dialect).await }
+    let answer = if asked.streams { stream(exchange, call, dialect).await } else { whole(exchange, dialect).await };
+    answer.map_err(Failure::charged)
 }
 
 /// The body with the model's name as its provider knows it, and otherwise unchanged, byte for byte.
@@ -107,11 +110,11 @@ async fn stream(mut exchange: Exchange, call: &Call, dialect: Dialect) -> Result
         dialect,
         events: has_events.then(Events::default),
         redactor: exchange.redactor(),
+        pieces: exchange.redactor().pieces(),
     };
-    let first = match exchange.body.next().await {
-        Some(bytes) => flow.bytes(bytes?),
-        None => Bytes::new(),
-    };
+    // Nothing at all, perhaps with a status that says so, is no answer.
+    let first = exchange.body.next().await.ok_or_else(unreadable)?;
+    let first = flow.bytes(first?);
     let noted =
         Noted { failed_tries: exchange.attempts.len(), upstream_id: exchange.request_id.clone(), ..Noted::default() };
     let begun = Begun { first, provider: exchange.body, flow: Box::new(flow) };
@@ -127,6 +130,8 @@ struct Passing {
     events: Option<Events>,
     /// For failures in the stream: a provider may quote the key in them.
     redactor: Redactor,
+    /// For bytes that are passed on before it shows whether they report a failure.
+    pieces: Redacting,
 }
 
 impl Flow for Passing {
@@ -135,39 +140,53 @@ impl Flow for Passing {
         match &mut self.events {
             Some(events) => {
                 let whole = events.whole(bytes);
-                if self.watch.has_failed() { self.redactor.bytes(whole) } else { whole }
+                if events.had_parts {
+                    self.pieces.push(whole)
+                } else if self.watch.has_failed() || self.watch.is_over() {
+                    // What comes after the end is not read, so it may be a failure as well.
+                    self.redactor.bytes(whole)
+                } else {
+                    whole
+                }
             }
             // What it is shows only at its end.
-            None => self.redactor.bytes(bytes),
+            None => self.pieces.push(bytes),
         }
     }
 
     fn end(&mut self, broken: Option<TransportError>, entry: &mut Entry) -> End {
         let watch = std::mem::replace(&mut self.watch, Watch::new(self.dialect, Delivery::Whole));
+        // What happens to the connection after the end of the answer does not matter.
+        let arrived = broken.is_none() || watch.is_over();
         let mut seen = watch.finish();
         seen.error = seen.error.map(|error| self.redactor.error(error));
-        let is_told = (seen.ended && broken.is_none()) || seen.error.is_some();
+        let is_told = (seen.ended && arrived) || seen.error.is_some();
         let outcome = if seen.error.is_some() { Outcome::Broken } else { Outcome::Complete };
         // Clients reject a failure that does not belong to the answer they are reading.
         let start = Event::Start { id: seen.id.clone(), model: seen.model.clone(), provider_data: Default::default() };
         entry.saw(seen);
         if is_told {
-            let rest = self.events.take().map(|events| events.held.freeze()).unwrap_or_default();
-            let failed = outcome == Outcome::Broken;
-            return End::Told(outcome, if failed { self.redactor.bytes(rest) } else { rest });
+            let rest = match self.events.take() {
+                Some(events) if !events.had_parts => events.held.freeze(),
+                events => {
+                    let rest = self.pieces.push(events.map(|events| events.held.freeze()).unwrap_or_default());
+                    [rest, self.pieces.finish()].concat().into()
+                }
+            };
+            return End::Told(outcome, self.redactor.bytes(rest));
         }
         let error = cut_off(broken);
         entry.error = Some(error.to_string());
-        match self.events {
+        match &self.events {
             // The event that was cut off is not passed on, so this one can follow.
-            Some(_) => End::Told(Outcome::Broken, error_event(self.dialect, &start, error)),
-            None => End::BreakOff,
+            Some(events) if !events.is_in_parts => End::Told(Outcome::Broken, error_event(self.dialect, &start, error)),
+            _ => End::BreakOff,
         }
     }
 
     fn sign_of_life(&self) -> &'static [u8] {
         // Only between two events.
-        let between = self.events.as_ref().is_some_and(|events| events.held.is_empty());
+        let between = self.events.as_ref().is_some_and(|events| events.held.is_empty() && !events.is_in_parts);
         if between { self.dialect.keep_alive() } else { b"" }
     }
 }
@@ -198,6 +217,10 @@ fn error_event(dialect: Dialect, start: &Event, error: Error) -> Bytes {
 struct Events {
     /// The beginning of the next event.
     held: BytesMut,
+    /// Whether a part of the next event has been passed on, because it is too long to be held.
+    is_in_parts: bool,
+    /// Whether that happened to any event.
+    had_parts: bool,
 }
 
 impl Events {
@@ -205,6 +228,7 @@ impl Events {
     fn whole(&mut self, mut bytes: Bytes) -> Bytes {
         if self.held.is_empty() {
             let end = end_of_last(&bytes);
+            self.is_in_parts &= end == 0;
             if end < bytes.len() {
                 let rest = bytes.split_off(end);
                 self.held.extend_from_slice(&rest);
@@ -213,12 +237,13 @@ impl Events {
             return bytes;
         }
         // The end of an event may be split as well.
-        let before = self.held.len().saturating_sub(3);
+        let before = self.held.len().saturating_sub(CUT_END);
         self.held.extend_from_slice(&bytes);
         let end = end_of_last(self.held.get(before..).unwrap_or_default());
         if end == 0 {
             return self.unless_too_long(Bytes::new());
         }
+        self.is_in_parts = false;
         self.held.split_to(before + end).freeze()
     }
 
@@ -226,9 +251,9 @@ impl Events {
         if self.held.len() <= LONGEST_EVENT {
             return whole;
         }
-        let mut all = BytesMut::from(whole);
-        all.unsplit(self.held.split());
-        all.freeze()
+        (self.is_in_parts, self.had_parts) = (true, true);
+        let part = self.held.split_to(self.held.len() - CUT_END);
+        [whole, part.freeze()].concat().into()
     }
 }
 
@@ -239,7 +264,7 @@ fn end_of_last(bytes: &[u8]) -> usize {
     }
     for end in (1..=bytes.len()).rev() {
         let head = bytes.get(..end).unwrap_or_default();
-        if head.ends_with(b"\n\n") || head.ends_with(b"\r\n\r\n") || head.ends_with(b"\r\r") {
+        if head.ends_with(b"\n\n") || head.ends_with(b"\n\r\n") || head.ends_with(b"\r\r") {
             return end;
         }
     }
@@ -280,11 +305,25 @@ mod tests {
         assert_eq!(passed(&["data: 1\n\n", "data: 2\n\ndata: 3\n\n"]), ["data: 1\n\n", "data: 2\n\ndata: 3\n\n", ""]);
         assert_eq!(passed(&["data: 1\n\nda", "ta: 2\n", "\ndata"]), ["data: 1\n\n", "", "data: 2\n\n", "data"]);
         assert_eq!(passed(&["data: 1\r\n\r", "\ndata: 2\r\n\r\n"]), ["", "data: 1\r\n\r\ndata: 2\r\n\r\n", ""]);
+        assert_eq!(passed(&["data: 1\n\r", "\ndata: 2\r\rda"]), ["", "data: 1\n\r\ndata: 2\r\r", "da"]);
+    }
+
+    #[test]
+    fn an_event_that_is_too_long_is_passed_on_in_parts() {
+        let mut events = Events::default();
+        let mut states = Vec::new();
+        for piece in ["data: 1\n\ndata: ", &"x".repeat(LONGEST_EVENT), "\n", "\n", "data: 2\n\n"] {
+            let passed = events.whole(Bytes::copy_from_slice(piece.as_bytes()));
+            states.push((passed.len(), events.is_in_parts, events.had_parts));
+        }
+        let parts =
+            [(9, false, false), (LONGEST_EVENT + 4, true, true), (0, true, true), (4, false, true), (9, false, true)];
+        assert_eq!(states, parts);
     }
 
     #[test]
     fn every_byte_comes_out_however_the_stream_is_cut() {
-        let whole = "event: a\ndata: 1\n\n: ping\n\ndata: 2\r\n\r\ndata: 3\n\ndata: end";
+        let whole = "event: a\ndata: 1\n\n: ping\n\ndata: 2\r\n\r\ndata: 3\n\r\ndata: 4\r\rdata: end";
         for one in 0..whole.len() {
             for two in one..whole.len() {
                 let pieces = [&whole[..one], &whole[one..two], &whole[two..]];

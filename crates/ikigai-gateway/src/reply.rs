@@ -17,6 +17,8 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// The header in which clients and proxies expect a request's id.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const OWN_ID: HeaderName = HeaderName::from_static("x-ikigai-request-id");
+/// The header that tells the official clients whether to send a request again.
+const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 const LOSSES: HeaderName = HeaderName::from_static("x-ikigai-losses");
 const MODEL: HeaderName = HeaderName::from_static("x-ikigai-model");
 
@@ -80,6 +82,14 @@ pub(crate) fn header_map(pairs: &[(String, String)]) -> HeaderMap {
     let header =
         |(name, value): &(String, String)| Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?));
     pairs.iter().filter_map(header).collect()
+}
+
+/// Adds what a dialect tells its clients about sending a request again after this error.
+pub(crate) fn tell_retry(headers: &mut HeaderMap, dialect: Dialect, error: &Error) {
+    let told = header_map(&dialect.encode_error(error).headers);
+    if let Some(told) = told.get(SHOULD_RETRY) {
+        headers.insert(SHOULD_RETRY, told.clone());
+    }
 }
 
 /// Records in the log entry that a request was refused.

@@ -63,11 +63,12 @@ pub(crate) async fn translate(
             from: way.upstream.model().clone(),
         }),
     };
-    if asked.streams {
+    let answer = if asked.streams {
         answering.stream(exchange, call, way).await
     } else {
         answering.whole(exchange, call, way, asking.strictness).await
-    }
+    };
+    answer.map_err(Failure::charged)
 }
 
 /// The request that this model gets.

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use http::{Response, StatusCode};
-use ikigai::{ErrorKind, Facts, ListedModel, Upstream, Wanted};
+use ikigai::{ErrorKind, Exchange, Facts, ListedModel, Upstream, Wanted};
 use ikigai_core::server::{Endpoint, Verb};
 use ikigai_core::wire::{Incoming, VectorForm};
 use ikigai_core::{Error, Limits};
@@ -47,10 +48,8 @@ pub(crate) async fn count(call: &Call, entry: &mut Entry, state: &Arc<State>) ->
     let headers = reply::header_map(&wire.headers);
     match upstream.send(&wire.path, &headers, wire.body.into(), Wanted::Whole).await {
         Ok(exchange) => {
-            let redactor = exchange.redactor();
-            let body = exchange.bytes().await?;
-            let counted = upstream.dialect().decode_count(&body, &Limits::client());
-            match counted.map_err(|error| redactor.error(error))? {
+            let counted = read(exchange, |body| upstream.dialect().decode_count(body, &Limits::client())).await;
+            match counted? {
                 Some(tokens) => Ok(reply::json(StatusCode::OK, dialect.encode_count(tokens))),
                 None => Ok(estimated(dialect, estimate)),
             }
@@ -95,12 +94,16 @@ async fn send_on(call: &Call, asked: &Asked, upstream: &Upstream) -> Result<Resp
     let path = call.endpoint.path(model, &call.target);
     let exchange = upstream.send(&path, &call.headers, body, Wanted::Whole).await?;
     let (status, headers) = (exchange.status, reply::passed_on(exchange.headers.clone()));
-    let body = exchange.bytes().await?;
-    // Anything else may be a page that repeats what it was sent, with the key.
-    if !is_json(&body) {
-        return Err(unreadable().into());
-    }
-    Ok(reply::whole(status, headers, body))
+    // Anything else than JSON may be a page that repeats what it was sent, with the key.
+    let checked = |body: &Bytes| if is_json(body) { Ok(body.clone()) } else { Err(unreadable()) };
+    Ok(reply::whole(status, headers, read(exchange, checked).await?))
+}
+
+/// Reads a provider's whole answer. It may be charged for, even if it cannot be read.
+async fn read<T>(exchange: Exchange, decode: impl FnOnce(&Bytes) -> Result<T, Error>) -> Result<T, Failure> {
+    let redactor = exchange.redactor();
+    let body = exchange.bytes().await.map_err(|error| Failure::from(error).charged())?;
+    decode(&body).map_err(|error| Failure::from(redactor.error(error)).charged())
 }
 
 /// Computes embeddings.
@@ -136,10 +139,7 @@ pub(crate) async fn embed(call: &Call, entry: &mut Entry, state: &Arc<State>) ->
     }
     let headers = reply::header_map(&request.headers);
     let exchange = upstream.send(&request.path, &headers, request.body.into(), Wanted::Whole).await?;
-    let redactor = exchange.redactor();
-    let body = exchange.bytes().await?;
-    let vectors = upstream.dialect().decode_embeddings(&body, wanted.texts.len());
-    let vectors = vectors.map_err(|error| redactor.error(error))?;
+    let vectors = read(exchange, |body| upstream.dialect().decode_embeddings(body, wanted.texts.len())).await?;
     let form = if call.endpoint.verb == Verb::EmbedBatch { VectorForm::Numbers } else { wanted.form };
     let mut response = reply::json(StatusCode::OK, dialect.encode_embeddings(&vectors, &asked.model, form));
     let losses: Vec<ikigai_core::Loss> = wanted

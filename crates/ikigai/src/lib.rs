@@ -92,7 +92,7 @@ pub use ikigai_core::{
     ToolResult, Usage, UserLocation, WebFetch, WebSearch, assistant, system, tool_result, user,
 };
 pub use model::Model;
-pub use redact::Redactor;
+pub use redact::{Redacting, Redactor};
 /// Re-exported in the version from which [`tool()`] and [`Model::extract`] get the schemas of types.
 #[cfg(feature = "schema")]
 pub use schemars;

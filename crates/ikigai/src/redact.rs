@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue};
 use ikigai_core::secrets::Finder;
 use ikigai_core::{ProviderData, Response};
@@ -76,24 +76,15 @@ impl Secrets {
 
     /// Removes the secrets from a text, however they are spelled, and also parts of long ones.
     pub(crate) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.without(text.as_bytes()) {
+            Some(redacted) => Cow::Owned(String::from_utf8_lossy(&redacted).into_owned()),
+            None => Cow::Borrowed(text),
+        }
+    }
+
+    fn finder(&self) -> &Finder {
         let Hidden { texts, finder } = self.0.as_ref();
-        if texts.is_empty() || text.len() < SHORTEST {
-            return Cow::Borrowed(text);
-        }
-        let finder = finder.get_or_init(|| Finder::new(texts.iter().map(|text| text.expose_secret())));
-        let found = finder.find(text.as_bytes());
-        if found.is_empty() {
-            return Cow::Borrowed(text);
-        }
-        let (mut redacted, mut kept) = (String::with_capacity(text.len()), 0);
-        for place in found {
-            // Part of a secret may be part of a character.
-            redacted.push_str(text.get(kept..text.floor_char_boundary(place.start)).unwrap_or_default());
-            redacted.push_str(PLACEHOLDER);
-            kept = text.ceil_char_boundary(place.end);
-        }
-        redacted.push_str(text.get(kept..).unwrap_or_default());
-        Cow::Owned(redacted)
+        finder.get_or_init(|| Finder::new(texts.iter().map(|text| text.expose_secret())))
     }
 
     /// Removes the secrets from bytes. Bytes that contain none are returned unchanged.
@@ -103,11 +94,24 @@ impl Secrets {
 
     /// Removes the secrets from bytes; `None` if they contain none.
     pub(crate) fn without(&self, bytes: &[u8]) -> Option<Vec<u8>> {
-        let text = String::from_utf8_lossy(bytes);
-        match self.redact(&text) {
-            Cow::Owned(redacted) => Some(redacted.into_bytes()),
-            Cow::Borrowed(_) => None,
+        if self.0.texts.is_empty() || bytes.len() < SHORTEST {
+            return None;
         }
+        let found = self.finder().find(bytes);
+        if found.is_empty() {
+            return None;
+        }
+        // Part of a secret may be part of a character.
+        let is_inside = |at: usize| bytes.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
+        let (mut redacted, mut kept) = (Vec::with_capacity(bytes.len()), 0);
+        for place in found {
+            let start = (kept..=place.start).rev().find(|at| !is_inside(*at)).unwrap_or(place.start);
+            redacted.extend_from_slice(bytes.get(kept..start).unwrap_or_default());
+            redacted.extend_from_slice(PLACEHOLDER.as_bytes());
+            kept = (place.end..).find(|at| !is_inside(*at)).unwrap_or(place.end);
+        }
+        redacted.extend_from_slice(bytes.get(kept..).unwrap_or_default());
+        Some(redacted)
     }
 
     /// Returns how long a secret can be in any spelling. This much is left off where a text is cut.
@@ -211,6 +215,42 @@ impl Redactor {
     #[must_use]
     pub fn bytes(&self, bytes: Bytes) -> Bytes {
         self.0.redact_bytes(bytes)
+    }
+
+    /// Returns what removes the keys from bytes that arrive in pieces.
+    pub fn pieces(&self) -> Redacting {
+        Redacting { secrets: self.0.clone(), held: BytesMut::new() }
+    }
+}
+
+/// Removes the keys of a request from bytes that arrive in pieces, wherever they are cut.
+///
+/// A piece that may end in the middle of a key is held back from there: at most a few times the key's length.
+#[derive(Debug)]
+pub struct Redacting {
+    secrets: Secrets,
+    held: BytesMut,
+}
+
+impl Redacting {
+    /// Takes the next piece, and returns what no later one can change.
+    pub fn push(&mut self, piece: Bytes) -> Bytes {
+        if self.secrets.0.texts.is_empty() {
+            return piece;
+        }
+        let mut ready = piece;
+        if !self.held.is_empty() {
+            self.held.extend_from_slice(&ready);
+            ready = self.held.split().freeze();
+        }
+        let unfinished = ready.split_off(ready.len().saturating_sub(self.secrets.finder().unfinished(&ready)));
+        self.held.extend_from_slice(&unfinished);
+        self.secrets.redact_bytes(ready)
+    }
+
+    /// Returns what was held back, after the last piece.
+    pub fn finish(&mut self) -> Bytes {
+        self.secrets.redact_bytes(self.held.split().freeze())
     }
 }
 

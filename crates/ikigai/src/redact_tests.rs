@@ -53,6 +53,18 @@ fn bytes_without_a_secret_stay_as_they_are() {
 }
 
 #[test]
+fn a_key_in_two_pieces_is_removed_and_nothing_else_is_held_back() {
+    let mut pieces = crate::Redactor(secrets()).pieces();
+    let text = format!("a {KEY} é");
+    let (one, two) = text.as_bytes().split_at(9);
+    let mut passed: Vec<Bytes> =
+        [one, two, b"plain.", b"\xff."].into_iter().map(|piece| pieces.push(Bytes::copy_from_slice(piece))).collect();
+    passed.push(pieces.finish());
+    let expected: [&[u8]; 5] = [b"a ", "[key] é".as_bytes(), b"plain.", b"\xff.", b""];
+    assert_eq!(passed, expected);
+}
+
+#[test]
 fn a_request_tells_its_secrets() {
     let mut request = http::Request::get("http://me:password-1@host/v1?api_key=key-in-address&limit=12345678");
     for (name, value, sensitive) in [

@@ -304,7 +304,7 @@ impl AnswerStream {
             partial.warnings.splice(0..0, asked.losses);
             crate::trace::failed(&asked.span, &error, turn.since(asked.began));
         }
-        error = error.with_partial(partial);
+        error = error.with_partial(partial).charged();
         if let Some(turn) = &mut self.turn {
             error = turn.failed(error);
         }

@@ -95,7 +95,8 @@ impl Follower {
         self.line.capacity() + self.json.capacity() + self.name.capacity() + self.picker.held() + self.watcher.held()
     }
 
-    fn is_over(&self) -> bool {
+    /// Whether no more bytes are read.
+    pub(super) fn is_over(&self) -> bool {
         self.broken || self.watcher.is_over()
     }
 

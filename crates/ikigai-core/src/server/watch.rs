@@ -100,6 +100,11 @@ impl Watch {
         self.0.as_ref().is_some_and(|follower| follower.has_failed())
     }
 
+    /// Returns whether the answer has ended or failed. Bytes that come after that are not read.
+    pub fn is_over(&self) -> bool {
+        self.0.as_ref().is_some_and(|follower| follower.is_over())
+    }
+
     /// Ends the input, and returns what was seen.
     pub fn finish(self) -> Seen {
         self.0.map_or_else(Seen::default, |follower| follower.finish())

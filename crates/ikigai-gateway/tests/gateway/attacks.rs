@@ -260,7 +260,8 @@ async fn a_client_chooses_neither_host_nor_path_nor_key() {
         let head = format!(
             "POST {target} HTTP/1.1\r\nhost: evil.example\r\nx-forwarded-host: evil.example\r\nforwarded: host=evil.example\r\n\
              authorization: Bearer {KEY}\r\nx-api-key: theirs-x-api-key\r\napi-key: theirs-api-key\r\ncookie: theirs-cookie\r\n\
-             x-goog-api-key: theirs-goog-key\r\nproxy-authorization: theirs-proxy-key\r\n\
+             x-goog-api-key: theirs-goog-key\r\ncf-access-client-secret: theirs-secret\r\nx-auth-token: theirs-token\r\n\
+             x-forwarded-access-token: theirs-forwarded-token\r\nproxy-authorization: theirs-proxy-key\r\n\
              connection: close, x-api-key, authorization, content-type, anthropic-version\r\nte: trailers\r\nexpect: 100-continue\r\n\
              x-http-method-override: DELETE\r\ncontent-length: {}\r\n\r\n{body}",
             body.len()
@@ -331,4 +332,38 @@ async fn a_status_that_is_no_answer_is_not_one_for_the_client_either() {
         assert_eq!(answer.status, kept, "{status}: {}", answer.text());
         assert!(answer.body.len() < 1000, "{status}: {} bytes", answer.body.len());
     }
+}
+
+/// Without a status, clients would send the request again.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_breaks_off_at_once_has_a_status() {
+    for (answer, status, body) in [
+        ("HTTP/1.1 204 No Content\r\n\r\n", 502, "cannot be read"),
+        ("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 0\r\n\r\n", 502, "cannot be read"),
+        (
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 8\r\n\r\n{\"id\":\"c",
+            200,
+            "{\"id\":\"c",
+        ),
+    ] {
+        let url = provider(answer).await;
+        let house = House::with(&format!("[providers.mine]\nbase_url = \"{url}\"\nauth = \"none\"")).await;
+        let (path, asked) = question(CHAT, "mine:m", "Hello", true);
+        let told = house.post(&path, &asked).await;
+        assert_eq!((told.status, told.broken), (status, status == 200), "{answer}: {}", told.text());
+        assert!(told.text().contains(body), "{answer}: {}", told.text());
+    }
+}
+
+/// Clients that read on after the end would take a complete answer for a failed one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_breaks_after_the_end_of_an_answer_does_not_break_the_answer() {
+    let stream = "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    // The last chunk is missing.
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let url = provider(format!("{head}{:x}\r\n{stream}\r\n", stream.len()).leak()).await;
+    let house = House::with(&format!("[providers.mine]\nbase_url = \"{url}\"\nauth = \"none\"")).await;
+    let (path, body) = question(CHAT, "mine:m", "Hello", true);
+    let answer = house.post(&path, &body).await;
+    assert_eq!((answer.text(), answer.broken), (stream.to_owned(), false));
 }

@@ -59,6 +59,18 @@ fn answers() -> Vec<(&'static str, &'static str, String, bool)> {
         ("an error at once", "text/event-stream", format!("data: {error}\n\n"), true),
         ("an error later", "text/event-stream", format!("data: {chunk}\n\ndata: {error}\n\n"), true),
         ("a broken event", "text/event-stream", format!("data: {chunk}\n\ndata: {{\"x\": {}\n\n", echo()), true),
+        (
+            "an error after the end",
+            "text/event-stream",
+            format!("data: {chunk}\n\ndata: [DONE]\n\ndata: {error}\n\n"),
+            true,
+        ),
+        (
+            "a long error",
+            "text/event-stream",
+            format!("data: {chunk}\n\ndata: {}\n\n", error.replace("no:", &"no ".repeat(20_000))),
+            true,
+        ),
         ("no stream", "application/json", error, true),
     ]
 }
@@ -93,6 +105,48 @@ async fn a_key_that_a_provider_repeats_reaches_neither_client_nor_log() {
     let logged = lines.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
     assert!(logged.contains("[key]"), "{logged}");
     assert_shows_nothing(&logged, "the log");
+}
+
+/// An answer of these pieces, which arrive one by one.
+fn in_pieces(kind: &str, pieces: &[&str]) -> &'static str {
+    let mut answer =
+        format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n");
+    for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
+        write!(answer, "{:x}\r\n{piece}\r\n", piece.len()).unwrap();
+    }
+    (answer + "0\r\n\r\n").leak()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_cut_in_two_is_not_shown_either() {
+    let element = r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"Hi é"}]}}]}"#;
+    let before = format!("[{element}\n,\r\n{{\"error\":{{\"code\":500,\"message\":\"you sent ");
+    let after = r#" and more","status":"INTERNAL"}}]"#;
+    for cut in (0..=SECRET.len()).step_by(5) {
+        let (one, two) = SECRET.split_at(cut);
+        let answer = in_pieces("application/json", &[&format!("{before}{one}"), &format!("{two}{after}")]);
+        let url = provider(answer).await;
+        let setup = format!("[providers.mine]\nbase_url = \"{url}\"\ndialect = \"gemini\"\napi_key = \"{SECRET}\"\n");
+        let house = House::with(&setup).await;
+        let (path, body) = question(Dialect::Gemini, "mine:m", "Hello", true);
+        let answer = house.post(path.trim_end_matches("?alt=sse"), &body).await;
+        assert_eq!((answer.text(), answer.broken), (format!("{before}[key]{after}"), false), "cut at {cut}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_in_an_event_that_is_too_long_to_be_held_is_not_shown() {
+    let chunk = r#"{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hi"}}]}"#;
+    let (one, two) = SECRET.split_at(17);
+    let long = "x".repeat(9 << 20);
+    let before = format!("data: {chunk}\n\ndata: {{\"error\":{{\"message\":\"{SECRET} {long} {one}");
+    let after = format!("{two}\",\"type\":\"server_error\"}}}}\n\n");
+    let url = provider(in_pieces("text/event-stream", &[&before, &after])).await;
+    let house = House::with(&format!("[providers.mine]\nbase_url = \"{url}\"\napi_key = \"{SECRET}\"\n")).await;
+    let (path, body) = question(CHAT, "mine:m", "Hello", true);
+    let answer = house.post(&path, &body).await;
+    let expected = format!("{before}{after}").replace(SECRET, "[key]");
+    assert!(answer.text() == expected && !answer.broken, "{} bytes, not {}", answer.body.len(), expected.len());
 }
 
 fn assert_shows_nothing(text: &str, case: &str) {

@@ -10,6 +10,7 @@
 mod answers;
 mod attacks;
 mod bad_input;
+mod charged;
 mod echoes;
 mod faults;
 mod hygiene;

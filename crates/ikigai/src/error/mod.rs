@@ -46,6 +46,7 @@ struct Inner {
     attempts: Vec<Attempt>,
     limits: RateLimits,
     response: Option<FailedResponse>,
+    may_be_charged: bool,
 }
 
 /// A failed attempt.
@@ -75,6 +76,7 @@ impl Error {
             attempts: Vec::new(),
             limits: RateLimits::default(),
             response: None,
+            may_be_charged: false,
         }))
     }
 
@@ -130,6 +132,19 @@ impl Error {
         self.0.reason.is_retryable()
     }
 
+    /// Returns whether the provider may have done the work: the request was sent, and no answer says that it was refused.
+    /// If it is sent again, it may be paid for twice.
+    pub fn may_be_charged(&self) -> bool {
+        self.0.may_be_charged
+    }
+
+    /// Marks a failure as one that [`may_be_charged`](Error::may_be_charged): for programs that read the bytes of an
+    /// [`Exchange`](crate::Exchange) themselves.
+    #[must_use]
+    pub fn charged(self) -> Self {
+        self.with(|inner| inner.may_be_charged = true)
+    }
+
     /// Returns the provider's own message, at most a thousand bytes of it; `None` if there is none.
     pub fn excerpt(&self) -> Option<&str> {
         self.0.reason.provider_error().map(|error| beginning(&error.message, EXCERPT)).filter(|words| !words.is_empty())
@@ -162,7 +177,8 @@ impl Error {
         self.0.response.as_ref()
     }
 
-    /// Returns the failure in the canonical form, which a server can encode in its client's dialect.
+    /// Returns the failure in the canonical form, which a server can encode in its client's dialect. One that
+    /// [`may_be_charged`](Error::may_be_charged) is not retryable there: clients would send the request again by themselves.
     pub fn canonical(&self) -> ikigai_core::Error {
         let mut error = match self.0.reason.provider_error() {
             Some(error) => error.clone(),
@@ -170,6 +186,9 @@ impl Error {
         };
         if error.retry_after_ms.is_none() {
             error.retry_after_ms = self.retry_after().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+        }
+        if self.0.may_be_charged {
+            error.retryable = Some(false);
         }
         error
     }

@@ -62,6 +62,8 @@ async fn what_may_have_been_paid_for_is_not_asked_for_again() {
                 },
             };
             assert_eq!((error.kind(), scripted.requests().len()), (kind, 1), "{case}, {wanted:?}: {error}");
+            let told = (error.may_be_charged(), error.canonical().retryable);
+            assert_eq!(told, (true, Some(false)), "{case}, {wanted:?}: {error}");
         }
     }
 }
@@ -74,6 +76,9 @@ async fn what_cannot_have_been_paid_for_is_asked_for_again() {
         ("a broken server", Reply::new(500, "{}")),
         ("no capacity", Reply::new(529, "{}")),
     ] {
+        let once = Scripted::new([reply.clone()]).client().model(CLAUDE).unwrap().retry(Retry::never());
+        let error = once.ask("Hi").await.unwrap_err();
+        assert_eq!((error.may_be_charged(), error.canonical().retryable), (false, None), "{case}");
         let scripted = Scripted::new([reply, good()]);
         let answer = scripted.client().ask(CLAUDE, "Hi").await.unwrap();
         assert_eq!((answer.text().as_str(), scripted.requests().len()), ("Hello", 2), "{case}");

@@ -168,7 +168,8 @@ impl Upstream {
     ///
     /// The path is the one that clients of the dialect use, with or without the version, and with its query:
     /// `/v1/chat/completions`. You can pass all of a client's headers: those about its connection or its credentials
-    /// (`host`, `authorization`, `x-api-key`, `cookie` …) are not forwarded, and neither is a key in the query.
+    /// (`host`, `authorization`, `x-api-key`, `cookie`, any name with `token`, `secret` …) are not forwarded, and neither
+    /// is a key in the query.
     ///
     /// # Errors
     /// Returns an error if there is no successful answer after all attempts. [`Error::response`] contains what the

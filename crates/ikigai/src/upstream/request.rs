@@ -12,23 +12,15 @@ use crate::error::{Error, Reason};
 use crate::redact::{may_be_secret, names_a_secret};
 use crate::settings::Settings;
 
-/// Whether a caller's header is not for the provider: about its own connection, or credentials for this service.
+/// By this, a provider recognises a request that is sent again. It names a key, but not a secret one.
+const IDEMPOTENCY: &str = "idempotency-key";
+
+/// Whether a caller's header is not for the provider: about its own connection, or credentials for this service or for
+/// a proxy before it.
 fn is_callers_own(name: &HeaderName) -> bool {
-    matches!(
-        name.as_str(),
-        "host"
-            | "content-length"
-            | "accept-encoding"
-            | "expect"
-            | "authorization"
-            | "cookie"
-            | "x-api-key"
-            | "x-goog-api-key"
-            | "api-key"
-            | "x-amz-date"
-            | "x-amz-security-token"
-            | "x-amz-content-sha256"
-    )
+    let name = name.as_str();
+    matches!(name, "host" | "content-length" | "accept-encoding" | "expect" | "x-amz-date" | "x-amz-content-sha256")
+        || (names_a_secret(name) && name != IDEMPOTENCY)
 }
 
 /// A list of requested features of the Anthropic dialect, separated by commas.

@@ -77,8 +77,9 @@ impl Upstream {
                 Ok(value) => return Ok(value),
                 Err(failed) => failed,
             };
-            let error = error.at(&self.resolved.name);
             let costs_nothing = work == Work::NotDone || request.method() == Method::GET;
+            let error = error.at(&self.resolved.name);
+            let error = if costs_nothing { error } else { error.charged() };
             let elapsed = clock.now().saturating_sub(began);
             let wait = costs_nothing.then(|| retry.wait(&error, made, elapsed, fastrand::f64())).flatten();
             let attempt = Attempt { waited: wait, ..error.attempt(&self.resolved.name) };
