@@ -221,6 +221,8 @@ impl<'a> Fitting<'a> {
                     ReplayReasoning::ToolLoop => in_loop,
                 };
                 let taken = wanted && self.quirks.chat.reasoning_field != ReasoningField::Nothing;
+                // What its issuer sealed is meant to come back.
+                let taken = taken || !data.part(self.dialect, Part::State).is_empty();
                 (!taken)
                     .then_some((LossCode::RefusedByProvider, "this provider does not accept thinking back; left out"))
             }

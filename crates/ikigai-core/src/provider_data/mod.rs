@@ -16,10 +16,12 @@ const MOST_DIALECTS: usize = 64;
 
 /// The names of state in all dialects. They are directly under the dialect's name, so a name that is missing here is no
 /// longer state when it is read again, from the format's JSON or from what a client sent back.
-const STATE: [&str; 9] = [
+const STATE: [&str; 11] = [
     "signature",
     "redacted_data",
     "reasoning_details",
+    "reasoning_opaque",
+    "thinking_blocks",
     "extra_content",
     "encrypted_content",
     "id",

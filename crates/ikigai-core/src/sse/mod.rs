@@ -220,6 +220,15 @@ impl Sse {
             self.has_name = true;
             return Ok(());
         }
+        if let Some(value) = line.strip_prefix(b"error:").map(without_space)
+            && value.starts_with(b"{")
+        {
+            // llama.cpp's server tells of failures in a field of this name.
+            self.dispatch(sink)?;
+            let data = std::str::from_utf8(value).map_err(|_| SseError::NotUtf8 { at: self.at })?;
+            sink(Frame { name: Some("error"), data });
+            return Ok(());
+        }
         match line.trim_ascii_start().first() {
             Some(b'{' | b'[' | b']' | b',') => self.take_json(line, sink),
             // A comment.

@@ -178,3 +178,13 @@ proptest! {
         prop_assert_eq!(outcome(&single, 64), outcome(&[&stream], 64));
     }
 }
+
+#[test]
+fn a_failure_in_a_field_of_its_own_is_an_event() {
+    // Of llama.cpp's server.
+    assert_eq!(
+        frames(&[b"data: 1\n\nerror: {\"code\":400,\"message\":\"too long\"}\n\n"]),
+        [(None, "1".to_owned()), (Some("error".to_owned()), r#"{"code":400,"message":"too long"}"#.to_owned())]
+    );
+    assert_eq!(frames(&[b"data: 1\n\nerror: none\n\n"]), data(&["1"]));
+}

@@ -10,9 +10,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::DIALECT;
-use super::content::SIGNATURE;
+use super::content::{self, SIGNATURE};
+use super::wire;
 use crate::dialect::seal::{Answerer, Sealed};
-use crate::{Block, BlockKind, Message, Part, ProviderData, Role};
+use crate::json::wire::Text;
+use crate::{Block, BlockKind, Message, Part, ProviderData, Role, ThinkingBlock};
 
 /// The placeholder for a call's missing signature; the API accepts it.
 pub(super) const DUMMY: &str = "skip_thought_signature_validator";
@@ -23,6 +25,8 @@ pub(super) const DUMMY_KEPT: &str = "dummy";
 const SEALED: &str = "aWtnMS";
 /// In a sealed record: how many bytes of text came before it, in separate parts.
 const TEXT_BEFORE: &str = "text_before";
+/// In a sealed record: it belongs to thinking without a text, which came right before this part.
+const THINKING_BEFORE: &str = "thinking_before";
 
 /// Whether this is a dummy, as text or in base64 (clients treat it as bytes).
 fn is_dummy(signature: &str) -> bool {
@@ -85,6 +89,14 @@ fn unseal(message: &mut Message) {
         };
         message.provider = record.provider.or(message.provider.take());
         message.model = record.model.or(message.model.take());
+        if record.note.flag(THINKING_BEFORE) {
+            if let Some(data) = block.provider_data_mut() {
+                data.remove_part(DIALECT, Part::State, SIGNATURE);
+            }
+            let thinking = ThinkingBlock { text: String::new(), provider_data: record.data };
+            content.extend([Block::Thinking(thinking), block]);
+            continue;
+        }
         let before = record.note.get(TEXT_BEFORE).and_then(|bytes| bytes.to().ok());
         if let Some(data) = block.provider_data_mut() {
             data.remove_part(DIALECT, Part::State, SIGNATURE);
@@ -151,6 +163,48 @@ pub(super) fn signature(
         sealed.note.set(TEXT_BEFORE, crate::Json::of(&text_before).unwrap_or_default());
     }
     Some(sealed.to_base64())
+}
+
+/// Another dialect's state from thinking without a text, until there is a part that it can be on.
+///
+/// Many clients cannot read a thought without a text, and some leave thoughts out of the next request. A part with
+/// content keeps its signature in all of them.
+#[derive(Debug, Default)]
+pub(super) struct Waiting(Option<Sealed>);
+
+impl Waiting {
+    /// Returns the state of a block that is thinking with nothing but such state.
+    pub(super) fn of(block: &Block, answerer: &Answerer) -> Self {
+        let Block::Thinking(thinking) = block else { return Waiting(None) };
+        let data = &thinking.provider_data;
+        let own = [Part::State, Part::Extra, Part::Shape];
+        let is_foreign = own.into_iter().all(|part| data.part(DIALECT, part).is_empty());
+        let alone = thinking.text.is_empty() && is_foreign;
+        Waiting(alone.then(|| Sealed::of(data, BlockKind::Thinking, DIALECT, answerer)).flatten())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Puts the state on the part that comes next. Returns a part to be written before it if that has no place.
+    pub(super) fn put_on(&mut self, part: &mut wire::Part<'_>) -> Option<wire::Part<'static>> {
+        let has_content = part.call.is_some() || part.text.as_ref().is_some_and(|text| !text.as_str().is_empty());
+        if part.signature.is_some() || !has_content {
+            return self.alone();
+        }
+        let mut sealed = self.0.take()?;
+        sealed.note.set(THINKING_BEFORE, true);
+        part.signature = Some(sealed.to_base64().into());
+        None
+    }
+
+    /// Returns the state as a part of its own.
+    pub(super) fn alone(&mut self) -> Option<wire::Part<'static>> {
+        let sealed = self.0.take()?;
+        let signature = Some(Text::from(sealed.to_base64()));
+        Some(wire::Part { signature, ..content::text("", BlockKind::Thinking) })
+    }
 }
 
 #[cfg(test)]

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 
 use super::DIALECT;
 use super::calls::{self, write_call, write_older_form};
-use super::content::{self, FIELD_CONTENT, sniffed};
+use super::content::{self, sniffed};
 use super::notes::{
-    self, ContentShape, EXTRA_CONTENT, ID, Notes, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, REFUSAL, Side,
-    shape,
+    self, ContentShape, EXTRA_CONTENT, ID, Notes, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, REASONING_OPAQUE,
+    REFUSAL, Side, THINKING_BLOCKS, shape,
 };
-use super::wire::{self, Content, Detail, Message, Speech};
+use super::reasoning::FIELD_CONTENT;
+use super::wire::{self, Content, Detail, Message, Signed, Speech};
 use crate::fit::{Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _, Words, raw, read_raw};
 use crate::json::wire::{Raw, Text as WireText};
@@ -47,6 +48,9 @@ pub(super) fn decode(mut message: Message<'_>, side: Side, ids: &mut Ids) -> (Ve
     if let Some(state) = message.extra_content.take() {
         notes.state.set(EXTRA_CONTENT, state.to_json());
     }
+    if let Some(opaque) = message.opaque.take() {
+        notes.state.set(REASONING_OPAQUE, &*opaque);
+    }
     notes.extra = message.leftovers();
     (blocks, notes)
 }
@@ -73,8 +77,22 @@ fn reasoning(message: &mut Message<'_>) -> Option<Block> {
         }
         notes.state.set(REASONING_DETAILS, Json::of(&details).unwrap_or_default());
     }
+    if !message.thinking_blocks.is_empty() {
+        let blocks = std::mem::take(&mut message.thinking_blocks);
+        if text.is_none() {
+            text = Some(blocks.iter().filter_map(signed_text).collect());
+            notes.shape.set(REASONING_FIELD, THINKING_BLOCKS);
+        }
+        notes.state.set(THINKING_BLOCKS, Json::of(&blocks).unwrap_or_default());
+    }
     let provider_data = notes.into_data(Side::Request);
     Some(Block::Thinking(ThinkingBlock { text: text?, provider_data }))
+}
+
+/// Returns the visible text of an item of `thinking_blocks`.
+pub(super) fn signed_text(block: &Raw<'_>) -> Option<String> {
+    let block: Signed<'_> = read_raw(&block.0)?;
+    block.thinking.map(WireText::into_string)
 }
 
 /// Returns the visible text of an item of `reasoning_details`.
@@ -153,7 +171,12 @@ pub(super) fn has_own_field(block: &Block) -> bool {
 
 /// Returns the items of `reasoning_details` that a thinking block keeps.
 pub(super) fn details_of(data: &ProviderData) -> Vec<Raw<'_>> {
-    let details = data.part(DIALECT, DataPart::State).get(REASONING_DETAILS);
+    items_of(data, REASONING_DETAILS)
+}
+
+/// Returns the items of a list in a thinking block's state.
+pub(super) fn items_of<'a>(data: &'a ProviderData, name: &str) -> Vec<Raw<'a>> {
+    let details = data.part(DIALECT, DataPart::State).get(name);
     let items: Option<Vec<Raw<'_>>> = details.and_then(|details| serde_json::from_str(details.text()).ok());
     items.unwrap_or_default()
 }
@@ -225,6 +248,7 @@ impl<'a> Saying<'a> {
     fn think(&mut self, thinking: &'a ThinkingBlock, state: StateUse, field: &str) {
         if state == StateUse::Own {
             self.message.details.extend(details_of(&thinking.provider_data));
+            self.message.thinking_blocks.extend(items_of(&thinking.provider_data, THINKING_BLOCKS));
         }
         let also = shape(&thinking.provider_data).str(REASONING_ALSO).filter(|_| self.spelling == Spelling::AsItCame);
         let message = &mut self.message;

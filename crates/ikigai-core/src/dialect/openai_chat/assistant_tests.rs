@@ -34,6 +34,7 @@ fn one_way(message: &Value, side: Side) -> Vec<Block> {
     let mut again = write(&blocks, notes.shape, side);
     again.rest.extend(notes.extra.as_rest());
     again.extra_content = notes.state.get(EXTRA_CONTENT).map(Raw::from);
+    again.opaque = Words(notes.state.str(REASONING_OPAQUE).map(WireText));
     assert_eq!(serde_json::to_value(&again).unwrap(), *message);
     blocks
 }
@@ -191,4 +192,59 @@ fn foreign_details_and_broken_seals_are_left_alone() {
     let mut message = read(&text);
     assert!(take_sealed(&mut message).is_empty());
     assert_eq!(serde_json::to_string(&message).unwrap(), text);
+}
+
+/// Returns the only thinking block among these.
+fn thought(blocks: &[Block]) -> Value {
+    let mut thoughts = blocks.iter().filter(|block| matches!(block, Block::Thinking(_)));
+    let thought = serde_json::to_value(thoughts.next().unwrap()).unwrap();
+    assert!(thoughts.next().is_none());
+    thought
+}
+
+#[test]
+fn signed_thinking_of_relays_is_state() {
+    // LiteLLM, in front of a Messages model.
+    let signed = json!([
+        {"type": "thinking", "thinking": "hm", "signature": "S"},
+        {"type": "redacted_thinking", "data": "R"},
+    ]);
+    let blocks = both_ways(json!({"content": "A", "reasoning_content": "hm", "thinking_blocks": signed}));
+    let data = |field: &str| json!({"openai-chat": {"thinking_blocks": signed, "shape": {"reasoning_field": field}}});
+    assert_eq!(thought(&blocks), json!({"type": "thinking", "text": "hm", "provider_data": data("reasoning_content")}));
+    let blocks = both_ways(json!({"content": "A", "thinking_blocks": signed}));
+    assert_eq!(thought(&blocks), json!({"type": "thinking", "text": "hm", "provider_data": data("thinking_blocks")}));
+    both_ways(json!({"content": "A", "thinking_blocks": null}));
+    both_ways(json!({"content": "A", "thinking_blocks": []}));
+    // Copilot.
+    let text = r#"{"content":"A","reasoning_text":"hm","reasoning_opaque":"O"}"#;
+    both_ways(serde_json::from_str(text).unwrap());
+    let (_, notes) = decode(read(text), Side::Response, &mut Ids::default());
+    assert_eq!(serde_json::to_value(&notes.state).unwrap(), json!({"reasoning_opaque": "O"}));
+}
+
+#[test]
+fn reasoning_parts_are_thinking() {
+    // Databricks.
+    let message =
+        |summary: Value| json!({"content": [{"type": "reasoning", "summary": summary}, {"type": "text", "text": "A"}]});
+    let blocks = both_ways(message(json!([{"type": "summary_text", "text": "hm", "signature": "S"}])));
+    assert_eq!(
+        thought(&blocks),
+        json!({"type": "thinking", "text": "hm", "provider_data": {"openai-chat": {
+            "signature": "S", "shape": {"reasoning_field": "content", "part": "reasoning"},
+        }}})
+    );
+    for summary in [
+        json!([{"type": "summary_text", "text": "hm"}]),
+        json!([{"type": "summary_text", "text": "hm", "signature": ""}]),
+        json!([{"type": "summary_text", "text": "hm", "signature": null, "x": 1}]),
+    ] {
+        let blocks = both_ways(message(summary.clone()));
+        assert_eq!(thought(&blocks)["text"], "hm", "{summary}");
+    }
+    for unknown in [json!([]), json!("hm"), json!([{"type": "summary_text"}]), json!([{"type": "x", "text": "hm"}])] {
+        let blocks = both_ways(message(unknown.clone()));
+        assert!(matches!(blocks.first(), Some(Block::Other(_))), "{unknown}");
+    }
 }

@@ -7,26 +7,23 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::DIALECT;
 use super::abilities::DETAIL;
-use super::notes::{self, Notes, REASONING_FIELD, REFUSAL, SIGNATURE, Side, shape};
+use super::notes::{self, Notes, REFUSAL, Side, shape};
+use super::reasoning;
 use super::wire::{Inner, Medium, Part, put};
 use crate::dialect::media::{Address, data_head};
 use crate::fit::StateUse;
 use crate::json::loose::{Item, Loose as _, read_raw};
-use crate::json::wire::{Raw, Text as WireText, read_str};
-use crate::{Audio, Block, CacheHint, Document, Fields, Image, Json, Other, ProviderData, Source, Text, ThinkingBlock};
+use crate::json::wire::{Raw, Text as WireText};
+use crate::{Audio, Block, CacheHint, Document, Fields, Image, Json, Other, ProviderData, Source, Text};
 
 /// Names in the shape of parts.
 const DATA_HEAD: &str = "data_head";
-const PLAIN: &str = "plain";
+pub(super) const PLAIN: &str = "plain";
 const FORMAT: &str = "format";
 const BARE: &str = "bare";
-const CHUNKS: &str = "chunks";
 const DOCUMENT_URL: &str = "document_url";
 /// The refusal was in a part, not in the message's own field.
 const IN_PART: &str = "in_part";
-
-/// The value of [`REASONING_FIELD`] for thinking that came as a part of `content`.
-pub(super) const FIELD_CONTENT: &str = "content";
 
 /// Reads one part. An unknown part is kept whole.
 pub(super) fn decode(item: Item<'_, Part<'_>>, side: Side) -> Block {
@@ -80,20 +77,7 @@ fn read(part: &mut Part<'_>, side: Side) -> Option<Block> {
             let (cache, provider_data) = rest(notes, part, side);
             Block::Document(Document { source, name, cache, provider_data })
         }
-        "thinking" => {
-            let text = read_thinking(part.thinking.as_ref()?, &mut notes)?;
-            part.thinking = None;
-            notes.shape.set(REASONING_FIELD, FIELD_CONTENT);
-            part.kind = None;
-            // A signature, or the mark of a closed thought: both are sent back with the part.
-            notes.extra = std::mem::take(part).leftovers();
-            if let Some(signature) = notes.extra.remove(SIGNATURE) {
-                notes.state.set(SIGNATURE, signature);
-            }
-            // The model's thinking is sent back to it, so its fields are those of a request on both sides.
-            Block::Thinking(ThinkingBlock { text, provider_data: notes.into_data(Side::Request) })
-        }
-        _ => return None,
+        _ => return reasoning::read(part),
     })
 }
 
@@ -173,26 +157,6 @@ fn read_file(inner: &mut Option<Box<Medium<'_>>>, notes: &mut Notes) -> Option<(
     Some((source, name))
 }
 
-/// Returns the text of a `thinking` part, which is a string or a list of text parts.
-fn read_thinking(raw: &Raw<'_>, notes: &mut Notes) -> Option<String> {
-    if let Some(text) = raw.as_str() {
-        notes.mark(PLAIN);
-        return Some(text.into_owned());
-    }
-    let text = chunk_text(raw.text())?;
-    let chunks = raw.to_json();
-    if chunks != serde_json::json!([{"type": "text", "text": text}]) {
-        notes.shape.set(CHUNKS, chunks);
-    }
-    Some(text)
-}
-
-/// Returns the text of a list of text parts, or `None` if it is not a list.
-fn chunk_text(list: &str) -> Option<String> {
-    let parts: Vec<serde_json::Value> = read_str(list).ok()?;
-    Some(parts.iter().filter_map(|chunk| chunk.get("text")?.as_str()).collect())
-}
-
 /// Reads a source from a string: a URL, a data URL or, if `bare` is given, plain base64, whose type is `bare` unless
 /// its first bytes show another.
 fn source_of(text: Cow<'_, str>, bare: Option<&str>, notes: &mut Notes) -> Source {
@@ -269,7 +233,7 @@ pub(super) fn encode(block: &Block, side: Side, state: StateUse) -> Option<Item<
             Part { kind: Some("input_audio".into()), input_audio: Some(write_audio(audio, side)?), ..Part::default() }
         }
         Block::Document(document) => write_document(document, side)?,
-        Block::Thinking(thinking) => write_thinking(thinking),
+        Block::Thinking(thinking) => return Some(Item::Fits(reasoning::write(thinking, state))),
         Block::Other(other) if other.dialect == DIALECT => return Some(Item::Odd(Cow::Borrowed(other.data.raw()))),
         Block::Other(_)
         | Block::ToolCall(_)
@@ -278,8 +242,7 @@ pub(super) fn encode(block: &Block, side: Side, state: StateUse) -> Option<Item<
         | Block::ProviderResult(_) => return None,
     };
     if let Some(data) = block.provider_data() {
-        let of = if matches!(block, Block::Thinking(_)) { Side::Request } else { side };
-        let extra = notes::extra(data, of);
+        let extra = notes::extra(data, side);
         part.rest = match block {
             Block::Image(_) => notes::around(extra, "image_url"),
             Block::Audio(_) => notes::around(extra, "input_audio"),
@@ -290,11 +253,6 @@ pub(super) fn encode(block: &Block, side: Side, state: StateUse) -> Option<Item<
         if cache_hint(extra).as_ref() != block.cache() {
             part.rest.retain(|(name, _)| !is_cache_field(name));
         }
-    }
-    if let (Block::Thinking(thinking), StateUse::Own) = (block, state)
-        && let Some(signature) = thinking.provider_data.part(DIALECT, crate::Part::State).get(SIGNATURE)
-    {
-        part.rest.push((Cow::Borrowed(SIGNATURE), Cow::Borrowed(signature.raw())));
     }
     Some(Item::Fits(part))
 }
@@ -339,18 +297,6 @@ fn write_document(document: &Document, side: Side) -> Option<Part<'_>> {
         Source::Url { .. } | Source::Text { .. } => return None,
     }
     Some(Part { kind: Some("file".into()), file: Some(Box::new(file)), ..Part::default() })
-}
-
-/// Writes a `thinking` part, in its original chunks if they still have the same text.
-fn write_thinking(block: &ThinkingBlock) -> Part<'_> {
-    let shape = shape(&block.provider_data);
-    let chunks = shape.get(CHUNKS).filter(|chunks| chunk_text(chunks.text()).as_ref() == Some(&block.text));
-    let thinking = match chunks {
-        _ if shape.flag(PLAIN) => Raw::of(&block.text),
-        Some(chunks) => Raw::from(chunks),
-        None => Raw::of(&[text_part(&block.text)]),
-    };
-    Part { kind: Some("thinking".into()), thinking: Some(thinking), ..Part::default() }
 }
 
 /// Whether this block could be written as a plain string.

@@ -5,16 +5,18 @@
 //!
 //! - The copies differ in small things everywhere. What is *sent* depends on the fitted request and the provider's
 //!   [`Quirks`](crate::provider::Quirks). What *comes in* is read in every known spelling, whoever sent it.
-//! - Reasoning is in one of five places: `reasoning_content`, `reasoning`, `reasoning_text`, `reasoning_details`, and `thinking` parts
-//!   inside `content`. The thinking block remembers where it came from, and is written back there.
+//! - Reasoning is in one of six places: `reasoning_content`, `reasoning`, `reasoning_text`, `reasoning_details`,
+//!   `thinking_blocks`, and parts inside `content`. The thinking block remembers where it came from, and is written back
+//!   there.
 //! - `finish_reason` may be `stop` in spite of tool calls, or missing. The content decides.
 //! - The system prompt is the leading run of `system` and `developer` messages; each `tool` message is one result, and
 //!   a run of them is one canonical message.
 //!
 //! Files besides the usual ones: `assistant` and `calls` have what requests and answers share, `notes` names what this
-//! dialect leaves in `provider_data`, `sealed` finds a slot for other dialects' state, and `request/history` and
-//! `request/parts` write the messages that `request/messages` reads. The stream reader has its own folder: blocks,
-//! calls, `merge` for everything else that comes in pieces, and `alike` for chunks that need no parsing.
+//! dialect leaves in `provider_data`, `reasoning` has the parts with thinking, `sealed` finds a slot for other
+//! dialects' state, and `request/history` and `request/parts` write the messages that `request/messages` reads. The
+//! stream reader has its own folder: blocks, calls, `signed` for `thinking_blocks`, `merge` for everything else that
+//! comes in pieces, and `alike` for chunks that need no parsing.
 
 mod abilities;
 mod assistant;
@@ -23,6 +25,7 @@ mod content;
 mod error;
 pub(super) mod hosted;
 mod notes;
+mod reasoning;
 mod request;
 mod response;
 mod sealed;

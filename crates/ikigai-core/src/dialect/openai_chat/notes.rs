@@ -16,9 +16,15 @@ pub(super) const REASONING_FIELD: &str = "reasoning_field";
 pub(super) const REASONING_ALSO: &str = "reasoning_also";
 /// State: all of `reasoning_details`.
 pub(super) const REASONING_DETAILS: &str = "reasoning_details";
+/// State: all of `thinking_blocks`, as LiteLLM sends signed thinking.
+pub(super) const THINKING_BLOCKS: &str = "thinking_blocks";
+/// State: Copilot's sealed reasoning, on a message.
+pub(super) const REASONING_OPAQUE: &str = "reasoning_opaque";
 /// State: Google's slot for thought signatures, on a call or a message.
 pub(super) const EXTRA_CONTENT: &str = "extra_content";
-/// State: the signature of a `thinking` part.
+/// The state of a message as a whole.
+pub(super) const MESSAGE_STATE: [&str; 2] = [EXTRA_CONTENT, REASONING_OPAQUE];
+/// State: the signature of a `thinking` or `reasoning` part.
 pub(super) const SIGNATURE: &str = "signature";
 /// State: the id by which the next request refers to the model's speech.
 pub(super) const ID: &str = "id";

@@ -42,14 +42,21 @@ const MESSAGE: &[Field] = &[
     words("reasoning"),
     words("reasoning_text"),
     within("reasoning_details", &[value("type"), words("text"), words("summary")]),
+    within("thinking_blocks", &[value("type"), words("thinking")]),
     words("refusal"),
     within("images", PART),
     within("tool_calls", CALL),
     within("function_call", FUNCTION),
 ];
 
-const PART: &[Field] =
-    &[value("type"), words("text"), words("refusal"), words("thinking"), within("image_url", &[words("url")])];
+const PART: &[Field] = &[
+    value("type"),
+    words("text"),
+    words("refusal"),
+    words("thinking"),
+    within("summary", &[words("text")]),
+    within("image_url", &[words("url")]),
+];
 
 const CALL: &[Field] =
     &[value("index"), value("id"), value("type"), within("function", FUNCTION), within("custom", FUNCTION)];

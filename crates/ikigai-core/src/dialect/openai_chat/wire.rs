@@ -53,6 +53,8 @@ loose! {
         reasoning "reasoning": Words<'a>,
         reasoning_text "reasoning_text": Words<'a>,
         details "reasoning_details": Vec<Raw<'a>>,
+        thinking_blocks "thinking_blocks": Vec<Raw<'a>>,
+        opaque "reasoning_opaque": Words<'a>,
         audio "audio": Option<Raw<'a>>,
         images "images": Vec<Item<'a, Part<'a>>>,
         function_call "function_call": Option<Box<Function<'a>>>,
@@ -67,6 +69,8 @@ loose! {
         refusal "refusal": Option<Text<'a>>,
         /// A string, or a list of text parts.
         thinking "thinking": Option<Raw<'a>>,
+        /// Reasoning as Databricks writes it: a list of one text, with its signature.
+        summary "summary": Vec<Raw<'a>>,
         /// An object, or a plain URL.
         image_url "image_url": Option<Inner<'a>>,
         /// An object, or plain data.
@@ -101,6 +105,15 @@ loose! {
         summary "summary": Option<Text<'a>>,
         data "data": Option<Text<'a>>,
         id "id": Option<Text<'a>>,
+    }
+
+    /// A signed block of thinking, or a piece of one: the text in the summary of a `reasoning` part, or an item of
+    /// `thinking_blocks`.
+    pub(super) struct Signed<'a> {
+        kind "type": Option<Text<'a>>,
+        text "text": Option<Text<'a>>,
+        thinking "thinking": Option<Text<'a>>,
+        signature "signature": Option<Text<'a>>,
     }
 
     /// A tool call, or a piece of one.

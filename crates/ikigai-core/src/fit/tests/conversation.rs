@@ -226,6 +226,17 @@ fn thinking_without_a_seal_goes_back_as_text_where_that_is_wanted() {
 }
 
 #[test]
+fn sealed_thinking_goes_back_to_its_issuer_even_if_no_other_does() {
+    let request = Request::new("some-model")
+        .user("Hello")
+        .message(Message::assistant([thought(Dialect::OpenaiChat, "thinking_blocks"), Block::text("So.")]))
+        .user("And?");
+    let sent =
+        with(&request, Dialect::OpenaiChat, &Quirks::NONE, |fitted| (fitted.messages[1].content.len(), all(fitted)));
+    assert_eq!(sent, (2, vec![]));
+}
+
+#[test]
 fn thinking_is_off_in_a_tool_turn_that_another_model_began() {
     let turn = |thinking: Block| {
         let mut request = Request::new("claude-sonnet-4-5").user("Hello");

@@ -125,6 +125,9 @@ impl BlockWriter {
     }
 
     /// Returns the block that carries another block's foreign state, if it has any.
+    ///
+    /// Text blocks have no field that clients send back but the citations, which they show. At the end of a stream, where
+    /// Gemini's signature comes after its text, this block is the last one, and some readers take it for the answer.
     pub(in super::super) fn carrier(
         &self,
         data: &ProviderData,

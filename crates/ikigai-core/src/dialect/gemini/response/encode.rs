@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::super::error::encode_error;
-use super::super::state::signature;
+use super::super::state::{Waiting, signature};
 use super::super::wire::{Answer, Candidate, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, usage};
 use super::decode::{CONTENT, EMPTY, FINISH, finish, is_blocked};
@@ -100,8 +100,11 @@ struct Empty {
 
 fn content<'a>(response: &'a Response, writer: &mut Parts<'_>) -> Option<Content<'a>> {
     let shape = response.provider_data.part(DIALECT, DataPart::Shape);
-    let blocks = response.content.iter().enumerate();
-    let mut parts: Vec<Part<'a>> = blocks.flat_map(|(index, block)| writer.of(index, block)).collect();
+    let (mut parts, mut waiting) = (Vec::with_capacity(response.content.len()), Waiting::default());
+    for (index, block) in response.content.iter().enumerate() {
+        writer.add(index, block, &mut waiting, |part| parts.push(part));
+    }
+    parts.extend(waiting.alone());
     let empty: Vec<Empty> = shape.get(EMPTY).and_then(|empty| empty.to().ok()).unwrap_or_default();
     if !empty.is_empty() {
         parts = with_empty(parts, empty);
@@ -138,8 +141,31 @@ pub(in super::super) struct Parts<'a> {
 }
 
 impl Parts<'_> {
+    /// Writes a block as parts, with the state that waits for one.
+    pub(in super::super) fn add<'b>(
+        &mut self,
+        index: usize,
+        block: &'b Block,
+        waiting: &mut Waiting,
+        mut write: impl FnMut(Part<'b>),
+    ) {
+        let next = Waiting::of(block, self.answerer);
+        if !next.is_empty() {
+            if let Some(data) = block.provider_data() {
+                note_block(data, DIALECT, index, self.losses);
+            }
+            waiting.alone().into_iter().for_each(&mut write);
+            *waiting = next;
+            return;
+        }
+        for mut part in self.of(index, block) {
+            waiting.put_on(&mut part).into_iter().for_each(&mut write);
+            write(part);
+        }
+    }
+
     /// Writes a block as parts.
-    pub(in super::super) fn of<'b>(&mut self, index: usize, block: &'b Block) -> Vec<Part<'b>> {
+    fn of<'b>(&mut self, index: usize, block: &'b Block) -> Vec<Part<'b>> {
         let mut parts = match block {
             Block::Text(text) => content::texts(&text.text, BlockKind::Text, &text.provider_data),
             Block::Thinking(thinking) => content::texts(&thinking.text, BlockKind::Thinking, &thinking.provider_data),

@@ -364,3 +364,47 @@ fn numbers_and_unknown_fields_come_back_as_they_were_written() {
     let wire = Dialect::Gemini.encode_response(&response, &Reply::default());
     assert_eq!((String::from_utf8(wire.body).unwrap().as_str(), wire.losses), (body, vec![]));
 }
+
+#[test]
+fn state_of_thinking_without_a_text_is_on_the_part_after_it() {
+    let sealed = |text: &str| {
+        let mut thinking = ThinkingBlock { text: text.to_owned(), ..ThinkingBlock::default() };
+        thinking.provider_data.set_part(Dialect::Anthropic, Part::State, "signature", "EqoB");
+        Block::Thinking(thinking)
+    };
+    let call = || Block::ToolCall(ToolCall { id: "c".to_owned(), name: "f".to_owned(), ..ToolCall::default() });
+    let parts = |content: Vec<Block>| {
+        let response = Response { model: "claude".to_owned(), content, ..Response::default() };
+        let mut body = encode_response(&response, &reply()).0;
+        let mut parts = body["candidates"][0]["content"]["parts"].take();
+        for part in parts.as_array_mut().unwrap() {
+            if let Some(signature) = part.get_mut("thoughtSignature") {
+                let record = Sealed::from_base64(signature.as_str().unwrap()).unwrap();
+                assert_eq!(serde_json::to_value(&record.data).unwrap(), json!({"anthropic": {"signature": "EqoB"}}));
+                *signature = serde_json::to_value(&record.note).unwrap();
+            }
+        }
+        parts
+    };
+    let before = json!({"thinking_before": true});
+    assert_eq!(
+        parts(vec![sealed(""), Block::text("Hi"), sealed(""), call(), sealed("Hm"), call()]),
+        json!([
+            {"text": "Hi", "thoughtSignature": before},
+            {"functionCall": {"name": "f", "args": {}, "id": "c"}, "thoughtSignature": before},
+            {"text": "Hm", "thought": true, "thoughtSignature": {}},
+            {"functionCall": {"name": "f", "args": {}, "id": "c"}},
+        ])
+    );
+    // Without such a part, it is one of its own.
+    assert_eq!(
+        parts(vec![sealed(""), sealed(""), Block::text("Hi"), sealed(""), sealed("Hm"), sealed("")]),
+        json!([
+            {"text": "", "thought": true, "thoughtSignature": {}},
+            {"text": "Hi", "thoughtSignature": before},
+            {"text": "", "thought": true, "thoughtSignature": {}},
+            {"text": "Hm", "thought": true, "thoughtSignature": {}},
+            {"text": "", "thought": true, "thoughtSignature": {}},
+        ])
+    );
+}

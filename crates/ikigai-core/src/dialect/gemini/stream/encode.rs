@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::super::error::encode_error;
 use super::super::response::{Parts, failure, finish_word, is_blocked, kept_fields};
-use super::super::state::{own_signature, signature, text_of};
+use super::super::state::{Waiting, own_signature, signature, text_of};
 use super::super::wire::{Answer, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, usage};
 use crate::dialect::WriteFrames;
@@ -36,6 +36,7 @@ pub(crate) struct Encoder {
     /// Model and id.
     names: Vec<u8>,
     open: Vec<Open>,
+    waiting: Waiting,
     /// How many blocks and calls have been sent.
     blocks: usize,
     calls: usize,
@@ -86,14 +87,17 @@ impl WriteFrames for Encoder {
         open.written += piece.len();
         // This dialect's own signature goes on its own part. Another's state covers the whole block, and waits.
         if !open.unsigned || !open.block.provider_data().is_some_and(is_own) {
-            return self.plain_part(piece, kind, out);
+            return match self.waiting.is_empty() || piece.is_empty() {
+                true => self.plain_part(piece, kind, out),
+                false => self.part(content::text(piece, kind), out),
+            };
         }
         open.unsigned = false;
         let mut part = content::text(piece, kind);
         let data = open.block.provider_data().cloned().unwrap_or_default();
         part.signature = own_signature(&data).map(Text);
         content::dress(&mut part, &data, Spelling::Ours);
-        self.part(&part, out);
+        self.part(part, out);
     }
 
     /// Ends a block. A signature that came last goes on an empty part after the text.
@@ -112,7 +116,7 @@ impl WriteFrames for Encoder {
         if let Some(data) = block.provider_data_mut() {
             data.merge(added.clone());
         }
-        if text_of(&mut block).is_none() {
+        if text_of(&mut block).is_none() || (written == 0 && !Waiting::of(&block, &self.answerer).is_empty()) {
             return self.whole(index, &block, out);
         }
         let kind = block.kind();
@@ -130,7 +134,7 @@ impl WriteFrames for Encoder {
         if written == 0 {
             content::dress(&mut part, data, Spelling::AsItCame);
         }
-        self.part(&part, out);
+        self.part(part, out);
     }
 
     fn usage(&mut self, usage: &Usage, _: &mut Vec<u8>) {
@@ -143,6 +147,7 @@ impl WriteFrames for Encoder {
     }
 
     fn done(&mut self, reason: FinishReason, data: &ProviderData, out: &mut Vec<u8>) {
+        self.end_waiting(out);
         self.data.merge(data.clone());
         let data = std::mem::take(&mut self.data);
         let word = finish_word(&data, reason, self.calls);
@@ -168,6 +173,7 @@ impl WriteFrames for Encoder {
 
     /// Writes a failure, and notes what is lost: unfinished blocks, and the fields next to parts if there were none.
     fn fail(&mut self, failure: &Error, out: &mut Vec<u8>) {
+        self.end_waiting(out);
         for open in std::mem::take(&mut self.open) {
             if !matches!(open.block, Block::Text(_) | Block::Thinking(_)) {
                 let (kind, place) = (open.block.kind().as_str(), format!("content[{}]", open.index));
@@ -252,8 +258,22 @@ impl Encoder {
         }
     }
 
-    /// Writes a frame with a part.
-    fn part(&mut self, part: &Part<'_>, out: &mut Vec<u8>) {
+    /// Writes a frame with a part, and with the state that waits for one.
+    fn part(&mut self, mut part: Part<'_>, out: &mut Vec<u8>) {
+        if let Some(before) = self.waiting.put_on(&mut part) {
+            self.frame(&before, out);
+        }
+        self.frame(&part, out);
+    }
+
+    /// Writes the state for which no part came.
+    fn end_waiting(&mut self, out: &mut Vec<u8>) {
+        if let Some(part) = self.waiting.alone() {
+            self.frame(&part, out);
+        }
+    }
+
+    fn frame(&mut self, part: &Part<'_>, out: &mut Vec<u8>) {
         self.blocks += 1;
         self.open_frame(out);
         out.extend_from_slice(br#"{"candidates":[{"content":{"parts":["#);
@@ -273,9 +293,11 @@ impl Encoder {
 
     /// Writes a block in one piece.
     fn whole(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
+        let mut parts = Vec::new();
         let mut writer = Parts { answerer: &self.answerer, losses: &mut self.losses };
-        for part in &writer.of(index, block) {
-            self.part(part, out);
+        writer.add(index, block, &mut self.waiting, |part| parts.push(part));
+        for part in &parts {
+            self.frame(part, out);
         }
     }
 }

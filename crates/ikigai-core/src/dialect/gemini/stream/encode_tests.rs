@@ -329,3 +329,66 @@ fn a_failure_tells_what_it_leaves_unsaid() {
     );
     assert_eq!(losses(&[begin, open(0, Block::text("")), text(0, "Hi"), error]), [around]);
 }
+
+#[test]
+fn foreign_state_without_a_text_finds_its_block_again() {
+    let mut signed = none();
+    signed.set_part(Dialect::Anthropic, Part::State, "signature", "EqoB");
+    let end = |index: usize| Event::BlockDone { index, provider_data: signed.clone() };
+    let events = [
+        start(),
+        open(0, Block::thinking("")),
+        end(0),
+        open(1, Block::text("")),
+        text(1, "So: "),
+        text(1, "look."),
+        close(1),
+        open(2, Block::thinking("")),
+        end(2),
+        Event::ToolCallStart { index: 3, id: "c".to_owned(), name: "f".to_owned(), provider_data: none() },
+        Event::ToolCallDone { index: 3, arguments: Default::default(), provider_data: none() },
+        open(4, Block::thinking("")),
+        end(4),
+        done(FinishReason::ToolUse),
+    ];
+    let reply = Reply { provider: Some("anthropic".to_owned()), ..Reply::default() };
+    let frames = frames(&written(reply, &events));
+    let said: Vec<Value> = frames
+        .iter()
+        .map(|frame| {
+            let mut part = frame["candidates"][0]["content"]["parts"][0].clone();
+            part.as_object_mut().unwrap().remove("thoughtSignature");
+            part
+        })
+        .collect();
+    assert_eq!(
+        said,
+        [
+            json!({"text": "So: "}),
+            json!({"text": "look."}),
+            json!({"functionCall": {"name": "f", "args": {}, "id": "c"}}),
+            json!({"text": "", "thought": true}),
+            json!({"text": ""}),
+        ]
+    );
+    let contents: Vec<Value> = frames.iter().map(|frame| frame["candidates"][0]["content"].clone()).collect();
+    let request = decode_request(None, &json!({"contents": contents})).unwrap();
+    let thinking = json!({"type": "thinking", "text": "", "provider_data": {"anthropic": {"signature": "EqoB"}}});
+    assert_eq!(
+        serde_json::to_value(&request.messages).unwrap(),
+        json!([{
+            "role": "assistant",
+            "content": [
+                thinking,
+                {"type": "text", "text": "So: "},
+                {"type": "text", "text": "look."},
+                thinking,
+                {"type": "tool_call", "id": "c", "name": "f", "arguments": {}},
+                thinking,
+                {"type": "text", "text": ""},
+            ],
+            "provider": "anthropic",
+            "model": "m",
+        }]),
+    );
+}

@@ -4,13 +4,16 @@ use std::borrow::Cow;
 
 use super::shape;
 use crate::dialect::openai_chat::DIALECT;
-use crate::dialect::openai_chat::assistant::{GAP, REASONING_FIELDS, Saying, details_of, field_of};
-use crate::dialect::openai_chat::content::{FIELD_CONTENT, is_cache_field};
-use crate::dialect::openai_chat::notes::{self, ContentShape, EXTRA_CONTENT, REASONING_DETAILS, Side};
+use crate::dialect::openai_chat::assistant::{GAP, REASONING_FIELDS, Saying, detail_text, details_of, field_of};
+use crate::dialect::openai_chat::content::is_cache_field;
+use crate::dialect::openai_chat::notes::{
+    self, ContentShape, EXTRA_CONTENT, REASONING_DETAILS, REASONING_OPAQUE, Side, THINKING_BLOCKS,
+};
+use crate::dialect::openai_chat::reasoning::FIELD_CONTENT;
 use crate::dialect::openai_chat::wire::{self, Content, Message, Part};
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
-use crate::json::loose::{Item, Loose as _};
-use crate::json::wire::Raw;
+use crate::json::loose::{Item, Loose as _, Words};
+use crate::json::wire::{Raw, Text};
 use crate::provider::{ReasoningField, ReplayReasoning, SystemRole};
 use crate::{Block, Fields, Loss, LossCode, Part as DataPart, ProviderData, Role, ThinkingBlock, ToolResult};
 
@@ -266,18 +269,23 @@ impl<'f> History<'f> {
         }
         let (is_silent, has_calls) = (saying.is_silent(), saying.has_calls());
         let mut wire = saying.into_message();
-        let state = data.part(DIALECT, DataPart::State).get(EXTRA_CONTENT);
-        wire.extra_content = state.filter(|_| message.state == StateUse::Own).map(Raw::from);
+        if message.state == StateUse::Own {
+            let state = data.part(DIALECT, DataPart::State);
+            wire.extra_content = state.get(EXTRA_CONTENT).map(Raw::from);
+            wire.opaque = Words(state.str(REASONING_OPAQUE).map(Text));
+        }
         let extra = notes::extra(data, Side::Request).as_rest();
         if !self.is_ours() {
             wire::add(&mut wire, extra);
             return self.push("assistant", wire);
         }
         // Reasoning is sent back in the target's form, not as received.
-        let is_reasoning = |name: &str| REASONING_FIELDS.contains(&name) || name == REASONING_DETAILS;
+        let is_reasoning =
+            |name: &str| REASONING_FIELDS.contains(&name) || [REASONING_DETAILS, THINKING_BLOCKS].contains(&name);
         wire::add(&mut wire, extra.into_iter().filter(|(name, _)| !is_reasoning(name)).collect());
         let told = [&wire.reasoning_content, &wire.reasoning, &wire.reasoning_text];
-        let has_reasoning = !wire.details.is_empty() || !told.iter().all(|words| words.is_absent());
+        let is_sealed = !wire.details.is_empty() || !wire.thinking_blocks.is_empty() || !wire.opaque.is_absent();
+        let has_reasoning = is_sealed || !told.iter().all(|words| words.is_absent());
         // The `content: null` of an empty message does not count.
         if is_silent && !has_reasoning && wire.extra_content.is_none() && wire.rest.len() < 2 {
             let why = "this API cannot express anything in this message; left out";
@@ -310,11 +318,13 @@ impl<'f> History<'f> {
             return own.unwrap_or(Cow::Borrowed(usual));
         }
         let is_issuer = message.message.provider.as_deref() == Some(self.fitted.target.provider);
-        let has_details = !details_of(&thinking.provider_data).is_empty();
+        let details = details_of(&thinking.provider_data);
+        // Encrypted ones may come with a text of their own.
+        let in_details = || details.iter().filter_map(detail_text).collect::<String>() == thinking.text;
         match own.filter(|_| is_issuer) {
             Some(own) if own == FIELD_CONTENT => own,
             // Complete details contain everything.
-            _ if has_details && usual != FIELD_CONTENT => Cow::Borrowed(REASONING_DETAILS),
+            _ if !details.is_empty() && usual != FIELD_CONTENT && in_details() => Cow::Borrowed(REASONING_DETAILS),
             Some(own) if own != REASONING_DETAILS => own,
             Some(_) | None => Cow::Borrowed(usual),
         }

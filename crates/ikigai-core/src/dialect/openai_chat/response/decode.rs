@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::{ABSENT, CHOICE, CHOICE_AT, CHOICES, CREATED, FINISH_REASON, Holds, MESSAGE, finish};
+use super::{ABSENT, CHOICE, CHOICE_AT, CHOICES, CREATED, ERROR, FINISH_REASON, Holds, MESSAGE, finish};
 use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::notes::{Notes, Side};
 use crate::dialect::openai_chat::wire::{self, Answer, Choice, Message};
@@ -32,7 +32,7 @@ pub(crate) fn decode_response(body: &[u8], ids: &mut Ids) -> Result<Response, Er
     if let Some(error) = failure(text, &answer) {
         return Err(error);
     }
-    decode(answer, ids)
+    decode(answer, text, ids)
 }
 
 fn unreadable(text: &str, fault: &serde_json::Error) -> Error {
@@ -62,10 +62,10 @@ pub(in crate::dialect::openai_chat) fn listed_failure(text: &str) -> Option<Erro
     openai_error::find(DIALECT, &serde_json::from_str(list).ok()?)
 }
 
-fn decode(mut answer: Answer<'_>, ids: &mut Ids) -> Result<Response, Error> {
+fn decode(mut answer: Answer<'_>, text: &str, ids: &mut Ids) -> Result<Response, Error> {
     let mut choices = std::mem::take(&mut answer.choices);
     if choices.is_empty() {
-        return Err(Error::protocol("the answer has no choices"));
+        return Err(Error::protocol(format!("the answer has no choices; it begins: {}", excerpt(text))));
     }
     let is_first = |item: &Item<'_, Choice<'_>>| matches!(item, Item::Fits(choice) if choice.index == Some(0));
     let at = choices.iter().position(is_first).unwrap_or(0);
@@ -85,8 +85,10 @@ fn decode(mut answer: Answer<'_>, ids: &mut Ids) -> Result<Response, Error> {
     let word = choice.finish_reason.take();
     let word = word.as_ref().map(Text::as_str);
     response.finish_reason = finish(word, Holds::of(&response.content));
-    if response.finish_reason == FinishReason::Error {
-        response.error = Some(Box::new(choice_error(&choice, word)));
+    let told = wire::find(&choice.rest, ERROR).and_then(failure_of);
+    if told.is_some() || response.finish_reason == FinishReason::Error {
+        response.finish_reason = FinishReason::Error;
+        response.error = Some(Box::new(told.unwrap_or_else(|| broken(word))));
     }
     response.usage = match answer.usage.take() {
         Some(raw) if raw.text().starts_with('{') => Some(usage::decode(&raw.0)),
@@ -170,11 +172,6 @@ pub(in crate::dialect::openai_chat) fn usage_elsewhere<'a>(
         .and_then(inside)
         .or_else(|| wire::find(&choice.rest, "usage").map(beside))
         .filter(|usage| usage.text().starts_with('{'))
-}
-
-/// Returns the error of an answer that ended with one, from the choice if it has one.
-fn choice_error(choice: &Choice<'_>, word: Option<&str>) -> Error {
-    wire::find(&choice.rest, "error").and_then(failure_of).unwrap_or_else(|| broken(word))
 }
 
 /// Returns the failure in a choice's `error`.

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::{ABSENT, CHOICE, CHOICE_AT, CHOICES, CREATED, FINISH_REASON, Holds, MESSAGE, finish, word_of};
+use super::{
+    ABSENT, CHOICE, CHOICE_AT, CHOICES, CREATED, ERROR, FINISH_REASON, Holds, MESSAGE, failed, finish, word_of,
+};
 use crate::dialect::losses::{block_loss, note_answer, note_block, note_foreign, note_usage};
 use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::assistant::{Saying, field_of, speech_type};
 use crate::dialect::openai_chat::calls::{self, FUNCTION_CALL};
-use crate::dialect::openai_chat::notes::{self, EXTRA_CONTENT, Side, bound_shape, extra, shape};
+use crate::dialect::openai_chat::notes::{self, EXTRA_CONTENT, REASONING_OPAQUE, Side, bound_shape, extra, shape};
 use crate::dialect::openai_chat::wire::{self, Answer, Choice, Message};
 use crate::dialect::openai_chat::{sealed, usage};
 use crate::dialect::seal::Answerer;
@@ -46,6 +48,17 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
         FinishReason::ToolUse if reply.older_calls => Some(Text(FUNCTION_CALL.into())),
         _ => finish_word(response).map(Text),
     };
+
+    let says_error = |word: &Text<'_>| finish(Some(word.as_str()), Holds::default()) == FinishReason::Error;
+    // Any other failure is in the answer's own `error`.
+    let is_alone = response.error.is_none() || is_own(data);
+    if response.finish_reason == FinishReason::Error
+        && is_alone
+        && !has_failed(response)
+        && !choice.finish_reason.as_ref().is_some_and(says_error)
+    {
+        wire::put(&mut choice.rest, ERROR, &failed(response.error.as_deref()));
+    }
 
     let mut body = Answer { rest: notes::around(own, CHOICE), ..Answer::default() };
     body.rest.retain(|(name, _)| name != CHOICES && !name.starts_with("message."));
@@ -127,7 +140,9 @@ fn encode_message<'a>(response: &'a Response, answerer: &Answerer, losses: &mut 
         // Clients read it without checking that it is there.
         wire::put(&mut message.rest, "refusal", &());
     }
-    message.extra_content = data.part(DIALECT, Part::State).get(EXTRA_CONTENT).map(Raw::from);
+    let state = data.part(DIALECT, Part::State);
+    message.extra_content = state.get(EXTRA_CONTENT).map(Raw::from);
+    message.opaque = Words(state.str(REASONING_OPAQUE).map(Text));
     message.details.extend(items.iter().map(Raw::of));
     message
 }
@@ -166,7 +181,8 @@ pub(in crate::dialect::openai_chat) fn unsaid(block: &Block, index: usize) -> Lo
 fn finish_word(response: &Response) -> Option<Cow<'_, str>> {
     let own = response.provider_data.part_str(DIALECT, Part::Shape, FINISH_REASON);
     let holds = Holds::of(&response.content);
-    if own.as_deref().is_some_and(|word| finish(Some(word), holds) == response.finish_reason) {
+    let is_as_it_came = |word: &str| finish(Some(word), holds) == response.finish_reason;
+    if has_failed(response) || own.as_deref().is_some_and(is_as_it_came) {
         return own;
     }
     let said_nothing = own.is_none() && finish(None, holds) == response.finish_reason;
@@ -175,4 +191,10 @@ fn finish_word(response: &Response) -> Option<Cow<'_, str>> {
         _ if is_own(&response.provider_data) => None,
         _ => Some(Cow::Borrowed("stop")),
     }
+}
+
+/// Whether this is an answer of this dialect that told of its failure next to the content.
+fn has_failed(response: &Response) -> bool {
+    let told = extra(&response.provider_data, Side::Response).get("choice.error");
+    response.finish_reason == FinishReason::Error && told.is_some_and(|error| !error.is_null())
 }

@@ -3,7 +3,8 @@
 mod decode;
 mod encode;
 
-use crate::{Block, FinishReason};
+use crate::dialect::openai_error;
+use crate::{Block, Error, ErrorKind, FinishReason};
 
 pub(crate) use decode::decode_response;
 pub(super) use decode::{Around, broken, failure, failure_of, listed_failure, usage_elsewhere};
@@ -48,8 +49,9 @@ impl Holds {
 ///
 /// Several servers send `stop` with tool calls, or nothing: complete calls are there to be run.
 pub(super) fn finish(word: Option<&str>, holds: Holds) -> FinishReason {
-    // Servers that pass on another API's reason may write it in capitals.
-    match word.unwrap_or_default().to_ascii_lowercase().as_str() {
+    // Servers that pass on another API's reason may write it in capitals, or, as Google's, after a word of their own.
+    let word = word.unwrap_or_default().to_ascii_lowercase();
+    match word.split_once(':').map_or(word.as_str(), |(word, _)| word) {
         "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "tool_calls" | "tool_call" | "tool_use"
         | "function_call" => {
             if holds.calls {
@@ -62,22 +64,34 @@ pub(super) fn finish(word: Option<&str>, holds: Holds) -> FinishReason {
         }
         "length" | "max_tokens" | "model_length" | "model_context_window_exceeded" => FinishReason::Length,
         "content_filter" | "refusal" | "safety" | "sensitive" => FinishReason::ContentFilter,
-        "error" | "insufficient_system_resource" | "network_error" => FinishReason::Error,
+        "error" | "insufficient_system_resource" | "network_error" | "function_call_filter" => FinishReason::Error,
         "" if holds.calls && !holds.broken_call => FinishReason::ToolUse,
         _ => FinishReason::Unknown,
     }
 }
 
 /// Returns this dialect's finish reason, or `None` for an unknown one.
+///
+/// None of OpenAI's says that an answer failed, and strict clients accept no other. `length` says at least that the answer
+/// is not whole; [`failed`] is next to it.
 pub(super) fn word_of(reason: FinishReason) -> Option<&'static str> {
     match reason {
         FinishReason::Stop => Some("stop"),
         FinishReason::Length => Some("length"),
         FinishReason::ToolUse => Some("tool_calls"),
         FinishReason::ContentFilter => Some("content_filter"),
-        FinishReason::Error => Some("error"),
+        FinishReason::Error => Some("length"),
         FinishReason::Unknown => None,
     }
+}
+
+/// The field of a choice in which relays say how an answer failed that has no failure next to it.
+pub(super) const ERROR: &str = "error";
+
+/// Returns what it contains.
+pub(super) fn failed(error: Option<&Error>) -> serde_json::Value {
+    let unknown = || Error::new(ErrorKind::Server, "the model's answer broke off");
+    openai_error::object(error.unwrap_or(&unknown()))
 }
 
 #[cfg(test)]

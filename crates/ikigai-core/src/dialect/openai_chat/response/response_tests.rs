@@ -81,6 +81,9 @@ fn the_content_decides_over_the_word() {
         (Some("insufficient_system_resource"), nothing, Error),
         (Some("network_error"), nothing, Error),
         (Some("sensitive"), nothing, ContentFilter),
+        // Of Google's compatible endpoint.
+        (Some("function_call_filter: MALFORMED_FUNCTION_CALL"), nothing, Error),
+        (Some("content_filter: PROHIBITED_CONTENT"), nothing, ContentFilter),
         (Some("something"), nothing, Unknown),
         (Some("something"), calls, Unknown),
         (Some(""), nothing, Unknown),
@@ -291,4 +294,47 @@ fn an_answer_without_state_has_no_seal() {
     let response = Response { content: vec![block], finish_reason: FinishReason::Stop, ..Response::default() };
     let message = &encode_response(&response, &Reply::default())["choices"][0]["message"];
     assert_eq!(message, &json!({"role": "assistant", "content": "Hello", "refusal": null}));
+}
+
+#[test]
+fn a_failure_next_to_content_is_in_words_that_strict_clients_accept() {
+    let response =
+        Response { content: vec![Block::text("Half")], finish_reason: FinishReason::Error, ..Response::default() };
+    let body = encode_response(&response, &Reply::default());
+    assert_eq!(
+        body["choices"][0],
+        json!({
+            "index": 0,
+            "message": {"role": "assistant", "content": "Half", "refusal": null},
+            "finish_reason": "length",
+            "error": {"message": "the model's answer broke off", "type": "server_error", "param": null, "code": null},
+        })
+    );
+    let again = decode(body);
+    assert_eq!((again.text().as_str(), again.finish_reason), ("Half", FinishReason::Error));
+    assert_eq!(again.error.map(|error| error.message).as_deref(), Some("the model's answer broke off"));
+}
+
+#[test]
+fn a_failure_in_a_choice_counts_whatever_the_reason() {
+    for word in [json!("stop"), json!("length"), json!("error"), json!(null)] {
+        let body =
+            answer(json!({"index": 0, "finish_reason": word, "message": {"role": "assistant", "content": "Half"},
+            "error": {"code": 502, "message": "down"}}));
+        let response = decode(body.clone());
+        assert_eq!(response.finish_reason, FinishReason::Error, "{word}");
+        assert_eq!(response.error.as_ref().map(|error| error.message.as_str()), Some("down"), "{word}");
+        assert_eq!(encode_response(&response, &Reply::default()), body);
+    }
+    let fine =
+        json!({"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "x"}, "error": null});
+    assert_eq!(decode(answer(fine)).finish_reason, FinishReason::Stop);
+}
+
+#[test]
+fn a_choice_without_a_message_says_why() {
+    let filtered = answer(json!({"index": 0, "finish_reason": "content_filter: PROHIBITED_CONTENT"}));
+    let response = decode(filtered.clone());
+    assert_eq!((response.content.len(), response.finish_reason), (0, FinishReason::ContentFilter));
+    assert_eq!(encode_response(&response, &Reply::default()), filtered);
 }

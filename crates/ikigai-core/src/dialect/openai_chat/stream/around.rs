@@ -1,8 +1,6 @@
 //! Writes the fields around an answer as a chunk.
 
-use std::borrow::Cow;
-
-use crate::dialect::openai_chat::notes::{EXTRA_CONTENT, inner};
+use crate::dialect::openai_chat::notes::inner;
 use crate::dialect::openai_chat::response::{CHOICE, CHOICES, MESSAGE};
 use crate::json::tagged::Object;
 use crate::json::wire::{Raw, Rest, append};
@@ -25,7 +23,7 @@ pub(super) fn write_head(id: &Json, created: &Json, model: &str, out: &mut Vec<u
 
 /// Writes the rest of a chunk, with the finish reason and this dialect's own fields around the answer (`own`, and the
 /// message's `state`).
-pub(super) fn write_around(mut own: Fields, state: Option<&Json>, word: Option<&str>, out: &mut Vec<u8>) {
+pub(super) fn write_around(mut own: Fields, state: &Fields, word: Option<&str>, out: &mut Vec<u8>) {
     let others = own.remove(CHOICES);
     // A whole answer also keeps empty values, to be written back the same way.
     own.retain(|_, value| !matches!(value.text(), "null" | "\"\"" | "[]" | "{}"));
@@ -33,7 +31,7 @@ pub(super) fn write_around(mut own: Fields, state: Option<&Json>, word: Option<&
         inner(&own, object).into_iter().filter(|(name, _)| !written.contains(&name.as_ref())).collect()
     };
     let mut delta = Object(said(MESSAGE, &OPENING));
-    delta.0.extend(state.map(|state| (EXTRA_CONTENT.into(), Cow::Borrowed(state.raw()))));
+    delta.0.extend(state.as_rest());
     let mut choice = Object::default();
     choice.push("index", Raw::of(&0));
     choice.push("delta", Raw::of(&delta));

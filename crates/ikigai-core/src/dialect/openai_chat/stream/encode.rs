@@ -9,10 +9,12 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use crate::dialect::losses::{note_answer, note_block, note_foreign, note_usage};
-use crate::dialect::openai_chat::assistant::{details_of, field_of, write_speech};
+use crate::dialect::openai_chat::assistant::{details_of, field_of, items_of, write_speech};
 use crate::dialect::openai_chat::calls::{FUNCTION_CALL, call_state, second_call, stateless_call};
-use crate::dialect::openai_chat::notes::{EXTRA_CONTENT, REASONING_DETAILS, Side, extra, shape};
-use crate::dialect::openai_chat::response::{FINISH_REASON, Holds, finish, note_media, service_tier, unsaid, word_of};
+use crate::dialect::openai_chat::notes::{MESSAGE_STATE, REASONING_DETAILS, Side, THINKING_BLOCKS, extra, shape};
+use crate::dialect::openai_chat::response::{
+    CHOICE, ERROR, FINISH_REASON, Holds, failed, finish, note_media, service_tier, unsaid, word_of,
+};
 use crate::dialect::openai_chat::sealed::{Owner, seal_parts};
 use crate::dialect::openai_chat::wire::{Call, Function};
 use crate::dialect::openai_chat::{DIALECT, content, usage};
@@ -49,7 +51,7 @@ pub(crate) struct Encoder {
     /// This dialect's own fields around the answer.
     own: Fields,
     /// The state that its provider wants back with the message.
-    state: Option<Json>,
+    state: Fields,
     losses: Vec<Loss>,
 }
 
@@ -173,7 +175,13 @@ impl WriteFrames for Encoder {
         open.state.merge(added.clone());
         let (owner, details) = match &open.kind {
             Kind::Text(_) => (Owner::Text(open.length), Vec::new()),
-            Kind::Thinking(_) => (Owner::Thinking(open.length), details_of(&open.state)),
+            Kind::Thinking(_) => {
+                let blocks = items_of(&open.state, THINKING_BLOCKS);
+                if !blocks.is_empty() {
+                    self.delta(out, b"\"thinking_blocks\":", |out| append(&blocks, out));
+                }
+                (Owner::Thinking(open.length), details_of(&open.state))
+            }
             Kind::Call { number, id } => {
                 self.holds.broken_call |= arguments.is_some_and(|arguments| !arguments.is_complete());
                 if let Some(state) = call_state(added).filter(|_| !self.reply.older_calls) {
@@ -206,6 +214,9 @@ impl WriteFrames for Encoder {
         // unknown reason is written too.
         let own = data.part_str(DIALECT, Part::Shape, FINISH_REASON);
         let own = own.as_deref().filter(|word| finish(Some(word), self.holds) == reason);
+        if reason == FinishReason::Error && own.is_none() {
+            self.own.set(format!("{CHOICE}.{ERROR}"), failed(None));
+        }
         let older = (self.reply.older_calls && reason == FinishReason::ToolUse).then_some(FUNCTION_CALL);
         self.last_chunk(older.or(own).or(word_of(reason)).unwrap_or("stop"), out);
         if let Some(usage) = self.usage.take() {
@@ -257,7 +268,8 @@ impl Encoder {
     fn about_answer(&mut self, data: &ProviderData) {
         self.service_tier = service_tier(data).cloned().or(self.service_tier.take());
         self.own.merge(extra(data, Side::Response).clone());
-        self.state = data.part(DIALECT, Part::State).get(EXTRA_CONTENT).cloned().or(self.state.take());
+        let state = data.part(DIALECT, Part::State).iter().filter(|(name, _)| MESSAGE_STATE.contains(name));
+        state.for_each(|(name, value)| self.state.set(name, value.clone()));
         note_answer(data, DIALECT, &mut self.losses);
     }
 
@@ -327,7 +339,7 @@ impl Encoder {
             own.set("service_tier", tier);
         }
         out.extend_from_slice(&self.head);
-        write_around(own, self.state.as_ref(), Some(word), out);
+        write_around(own, &self.state, Some(word), out);
         out.extend_from_slice(b"\n\n");
     }
 }
@@ -338,7 +350,7 @@ fn field_for(thinking: &ThinkingBlock) -> Option<&'static [u8]> {
     match field_of(thinking).as_deref() {
         Some("reasoning") => Some(b"\"reasoning\":"),
         Some("reasoning_text") => Some(b"\"reasoning_text\":"),
-        Some(REASONING_DETAILS) => None,
+        Some(REASONING_DETAILS | THINKING_BLOCKS) => None,
         Some(_) | None => Some(b"\"reasoning_content\":"),
     }
 }

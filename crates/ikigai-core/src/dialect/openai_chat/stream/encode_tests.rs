@@ -230,3 +230,22 @@ mod any_frames {
         }
     }
 }
+
+#[test]
+fn a_failure_without_words_is_in_the_last_choice() {
+    let events = [
+        Event::Start { id: Some("r".into()), model: Some("m".into()), provider_data: Default::default() },
+        Event::Done { finish_reason: FinishReason::Error, provider_data: Default::default() },
+    ];
+    let written = write(&events, reply());
+    let last = written.lines().rev().filter_map(|line| line.strip_prefix("data: {")).next().unwrap();
+    let last: Value = serde_json::from_str(&format!("{{{last}")).unwrap();
+    assert_eq!(
+        last["choices"],
+        json!([{"index": 0, "delta": {}, "finish_reason": "length", "error": {
+            "message": "the model's answer broke off", "type": "server_error", "param": null, "code": null,
+        }}])
+    );
+    let read = collect(testing::events_of(Dialect::OpenaiChat, &written));
+    assert_eq!(read.error.map(|error| error.message).as_deref(), Some("the model's answer broke off"));
+}

@@ -22,6 +22,13 @@ fn failures_in_a_stream_end_it_and_keep_what_had_arrived() {
     // In the choice, and in a list, as Google's compatible endpoint sends it.
     let choice = r#"{"id":"1","choices":[{"index":0,"finish_reason":"error","delta":{"content":""},"error":{"code":429,"message":"slowly"}}]}"#;
     assert_eq!(error(&[&text, choice, "[DONE]"]).0.kind, ErrorKind::RateLimit);
+    for word in ["\"stop\"", "\"length\"", "null"] {
+        let choice = format!(
+            r#"{{"id":"1","choices":[{{"index":0,"finish_reason":{word},"delta":{{}},"error":{{"code":429,"message":"slowly"}}}}]}}"#
+        );
+        assert_eq!(error(&[&text, &choice, "[DONE]"]).0.kind, ErrorKind::RateLimit, "{word}");
+        assert_eq!(error(&[&text, &choice]).0.kind, ErrorKind::RateLimit, "{word}");
+    }
     let list = r#"[{"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED"}}]"#;
     assert_eq!(error(&[&text, list]).0.message, "Quota");
     assert_eq!(error(&[&text, "[1]"]).0.kind, ErrorKind::Protocol);

@@ -379,3 +379,50 @@ mod ends;
 
 #[path = "encode_tests.rs"]
 mod encoding;
+
+#[test]
+fn signed_thinking_of_relays_is_put_together() {
+    // LiteLLM: every piece is in both fields, and the signature comes last.
+    let piece =
+        |thinking: &str, signature: Value| json!({"type": "thinking", "thinking": thinking, "signature": signature});
+    let both = |thinking: &str, signature: Value| json!({"reasoning_content": thinking, "thinking_blocks": [piece(thinking, signature)], "content": ""});
+    let redacted = json!({"type": "redacted_thinking", "data": "R"});
+    let deltas = [
+        both("h", json!("")),
+        both("m", json!(null)),
+        both("", json!("S")),
+        json!({"thinking_blocks": [redacted]}),
+        both("so", json!("")),
+        both("", json!("T")),
+        json!({"content": "A"}),
+    ];
+    let signed = json!([piece("hm", json!("S")), redacted, piece("so", json!("T"))]);
+    assert_eq!(
+        bare(answer(&deltas, "stop")),
+        whole(json!({"reasoning_content": "hmso", "thinking_blocks": signed, "content": "A"}), "stop")
+    );
+    let alone = [json!({"thinking_blocks": [piece("hm", json!("S"))]}), json!({"content": "A"})];
+    assert_eq!(
+        bare(answer(&alone, "stop")),
+        whole(json!({"thinking_blocks": [piece("hm", json!("S"))], "content": "A"}), "stop")
+    );
+    // Databricks.
+    let part = |text: &str, signature: &str| json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": text, "signature": signature}]});
+    let deltas = [
+        json!({"content": [part("h", "")]}),
+        json!({"content": [part("m", "")]}),
+        json!({"content": [part("", "S")]}),
+        json!({"content": [{"type": "text", "text": "A"}]}),
+    ];
+    let streamed = bare(answer(&deltas, "stop"));
+    assert_eq!(streamed, whole(json!({"content": [part("hm", "S"), {"type": "text", "text": "A"}]}), "stop"));
+    // Copilot, after the text.
+    let late = answer(&[json!({"reasoning_text": "hm"}), json!({"content": "A", "reasoning_opaque": "O"})], "stop");
+    let message = json!({"role": "assistant", "reasoning_text": "hm", "content": "A", "reasoning_opaque": "O"});
+    let body = json!({"id": "1", "model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
+    let at_once = decode_response(body, &mut Ids::default()).unwrap();
+    let state = |response: &Response| response.provider_data.part(Dialect::OpenaiChat, Part::State).clone();
+    assert_eq!(state(&late), state(&at_once));
+    assert_eq!(state(&late).str("reasoning_opaque").as_deref(), Some("O"));
+    assert_eq!(bare(late), bare(at_once));
+}

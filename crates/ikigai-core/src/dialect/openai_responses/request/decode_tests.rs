@@ -514,3 +514,33 @@ fn numbers_and_the_order_of_keys_survive_where_we_only_carry_them() {
     }
     assert_eq!(wire.losses, []);
 }
+
+#[test]
+fn state_without_a_text_comes_back_as_a_block_of_its_own() {
+    let note = json!({"alone": true});
+    let sealed = Sealed {
+        provider: Some("google".into()),
+        model: Some("gemini-3".into()),
+        note: serde_json::from_value(note).unwrap(),
+        data: serde_json::from_value(json!({"gemini": {"thought_signature": "T"}})).unwrap(),
+    };
+    let request = canonical(with_input(json!([
+        {"role": "user", "content": "Hi"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hello"}]},
+        {"type": "reasoning", "summary": [], "encrypted_content": sealed.to_text()},
+    ])));
+    let mut message = request["messages"][1].clone();
+    message["content"][0].as_object_mut().unwrap().remove("provider_data");
+    assert_eq!(
+        message,
+        json!({
+            "role": "assistant",
+            "content": [
+                {"type": "text", "text": "Hello"},
+                {"type": "text", "text": "", "provider_data": {"gemini": {"thought_signature": "T"}}},
+            ],
+            "provider": "google",
+            "model": "gemini-3",
+        }),
+    );
+}

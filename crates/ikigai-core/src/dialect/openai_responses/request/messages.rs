@@ -7,7 +7,7 @@ use crate::dialect::openai_responses::wire::{Entry, Item, Items, Many, find, wor
 use crate::dialect::openai_responses::{DIALECT, items};
 use crate::dialect::seal::Sealed;
 use crate::json::loose::Loose as _;
-use crate::{Block, Error, Fields, Message, Part, ProviderData, Role, ThinkingBlock, ToolResult};
+use crate::{Block, Error, Fields, Message, Part, ProviderData, Role, Text, ThinkingBlock, ToolResult};
 
 /// The shape of an `input` that could have been a string, but was a list.
 pub(super) const LIST: &str = "list";
@@ -135,7 +135,9 @@ impl Input {
             return self.of_model(item);
         };
         let message = self.issued_by(provider, model);
-        if note.flag("text") {
+        if note.flag("alone") {
+            message.content.push(Block::Text(Text { provider_data: data, ..Text::default() }));
+        } else if note.flag("text") {
             if let Some(Block::Text(before)) = message.content.last_mut() {
                 before.provider_data.merge(data);
             }

@@ -188,6 +188,11 @@ impl<'a> Output<'a, '_> {
 
     fn block(&mut self, block: &'a Block) {
         if let Block::Text(text) = block {
+            if let Some(item) = seal_alone(text, self.answerer, self.ids) {
+                self.close();
+                self.items.push(Entry::Fits(item));
+                return;
+            }
             if items::begins_item(text) {
                 self.close();
             }
@@ -342,6 +347,24 @@ pub(crate) fn seal_text(text: &Text, answerer: &Answerer, ids: &mut Ids) -> Opti
     let mut sealed = Sealed::of(&text.provider_data, BlockKind::Text, DIALECT, answerer)?;
     sealed.note.set("text", true);
     Some(carrier(&sealed, ids))
+}
+
+/// Seals a text block that is nothing but another dialect's state. It is not written as a part: readers take an empty part
+/// for a text, and some for the answer.
+pub(crate) fn seal_alone(text: &Text, answerer: &Answerer, ids: &mut Ids) -> Option<Item<'static>> {
+    if !may_be_state_alone(text) {
+        return None;
+    }
+    let mut sealed = Sealed::of(&text.provider_data, BlockKind::Text, DIALECT, answerer)?;
+    sealed.note.set("alone", true);
+    Some(carrier(&sealed, ids))
+}
+
+/// Whether a text has nothing that would be written here, unless a piece of text follows.
+pub(crate) fn may_be_state_alone(text: &Text) -> bool {
+    let data = &text.provider_data;
+    let own = [Part::State, Part::Extra, Part::Answer, Part::Shape];
+    text.text.is_empty() && !text.is_refusal() && own.into_iter().all(|part| data.part(DIALECT, part).is_empty())
 }
 
 /// Makes a reasoning item that only carries another dialect's state.

@@ -37,6 +37,10 @@ impl Encoder {
     /// Opens a block. Returns `None` if this wire has no place for it.
     pub(super) fn begin_block(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) -> Option<Slot> {
         if let Block::Text(text) = block {
+            if !text.provider_data.is_empty() && response::may_be_state_alone(text) {
+                self.unsaid = Some((index, text.clone()));
+                return None;
+            }
             return self.open_text(text, out);
         }
         self.leave_message(out);
@@ -135,8 +139,33 @@ impl Encoder {
         Some(Slot { output, part, refuses: text.is_refusal(), block: Block::Text(text.clone()) })
     }
 
+    /// Opens the text that has not been opened yet.
+    pub(super) fn say(&mut self, out: &mut Vec<u8>) {
+        if let Some((index, text)) = self.unsaid.take() {
+            let slot = self.open_text(&text, out);
+            if let Some(place) = self.blocks.get_mut(index) {
+                *place = slot;
+            }
+        }
+    }
+
+    /// Ends a text that has not been opened, if it is nothing but state.
+    fn end_unsaid(&mut self, index: usize, data: &ProviderData, out: &mut Vec<u8>) {
+        let Some((_, mut text)) = self.unsaid.take_if(|(unsaid, _)| *unsaid == index) else { return };
+        let opening = text.clone();
+        text.provider_data.merge(data.clone());
+        let Some(carrier) = response::seal_alone(&text, &self.answerer, &mut self.ids) else {
+            self.unsaid = Some((index, opening));
+            return self.say(out);
+        };
+        response::note_block(&Block::Text(text), index, &mut self.losses);
+        self.leave_message(out);
+        self.carry(Some(carrier), out);
+    }
+
     /// Writes a piece of a block.
     pub(super) fn delta(&mut self, index: usize, piece: &str, out: &mut Vec<u8>) {
+        self.say(out);
         let Some(slot) = self.blocks.get_mut(index).and_then(Option::as_mut) else { return };
         let Some(item) = self.items.get(slot.output) else { return };
         let place = Place::within(&item.id, slot.output);
@@ -173,6 +202,7 @@ impl Encoder {
         data: &ProviderData,
         out: &mut Vec<u8>,
     ) {
+        self.end_unsaid(index, data, out);
         let slot = self.blocks.get_mut(index).and_then(Option::take);
         let Some(Slot { output, part, mut block, .. }) = slot else { return };
         if let (Block::ToolCall(call), Some(arguments)) = (&mut block, arguments) {

@@ -11,7 +11,7 @@ use crate::dialect::openai_responses::response::{self, Asks, End, Head};
 use crate::dialect::openai_responses::wire::{Entry, Many, word};
 use crate::dialect::seal::Answerer;
 use crate::dialect::{Ids, Reply, WriteFrames};
-use crate::{Arguments, Block, Error, FinishReason, Json, Loss, ProviderData, Usage};
+use crate::{Arguments, Block, Error, FinishReason, Json, Loss, ProviderData, Text, Usage};
 
 /// The writer of a stream for a client.
 ///
@@ -31,6 +31,8 @@ pub(crate) struct Encoder {
     pub(super) blocks: Vec<Option<Slot>>,
     /// One entry per item, by its index in the output.
     pub(super) items: Vec<Added>,
+    /// A text block with another dialect's state, which may turn out to be nothing else.
+    pub(super) unsaid: Option<(usize, Text)>,
     /// The message that another text may join.
     pub(super) message: Option<usize>,
     usage: Option<Usage>,
@@ -55,6 +57,7 @@ impl WriteFrames for Encoder {
     }
 
     fn open(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
+        self.say(out);
         let slot = self.begin_block(index, block, out);
         // Blocks open in order; anything else is not a valid stream and has no place.
         if index == self.blocks.len() {

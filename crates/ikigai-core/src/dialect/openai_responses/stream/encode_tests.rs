@@ -267,3 +267,52 @@ fn the_code_of_a_call_that_is_whole_from_the_start_is_told_as_code() {
         ]
     );
 }
+
+#[test]
+fn a_signature_without_a_text_is_no_part_of_the_message() {
+    let mut events = vec![start()];
+    events.extend(text(0, "Hello"));
+    let signed = Text { provider_data: state(Dialect::Gemini, "thought_signature", "T"), ..Text::default() };
+    events.extend([
+        Event::BlockStart { index: 1, block: Block::Text(signed.clone()) },
+        Event::BlockDone { index: 1, provider_data: ProviderData::default() },
+        done(FinishReason::Stop),
+    ]);
+    let mut streamed = check_as_client(&write_stream(&events, reply())).unwrap();
+    let response = check_grammar(&events).unwrap();
+    let mut whole: Value = serde_json::from_slice(&encode_response(&response, &reply()).body).unwrap();
+    for body in [&mut whole, &mut streamed] {
+        body["output"].as_array_mut().unwrap().iter_mut().for_each(|item| item["id"] = json!(null));
+    }
+    assert_eq!(streamed["output"], whole["output"]);
+    let sealed = streamed["output"][1]["encrypted_content"].take();
+    assert_eq!(
+        streamed["output"],
+        json!([
+            {"id": null, "type": "message", "status": "completed", "role": "assistant",
+             "content": [{"type": "output_text", "text": "Hello", "annotations": [], "logprobs": []}]},
+            {"id": null, "type": "reasoning", "summary": [], "encrypted_content": null},
+        ])
+    );
+    let sealed = seal::Sealed::from_text(sealed.as_str().unwrap()).unwrap();
+    assert_eq!(
+        serde_json::to_value(sealed).unwrap(),
+        json!({"p": "anthropic", "m": "claude-x", "n": {"alone": true}, "d": {"gemini": {"thought_signature": "T"}}}),
+    );
+    // It is a part as soon as it has a text, and stays one after it.
+    let said = |first: Text| {
+        let events = [
+            start(),
+            Event::BlockStart { index: 0, block: Block::Text(first) },
+            Event::BlockStart { index: 1, block: Block::thinking("") },
+            Event::TextDelta { index: 0, text: "Hi".into() },
+            Event::BlockDone { index: 0, provider_data: ProviderData::default() },
+            Event::BlockDone { index: 1, provider_data: ProviderData::default() },
+            done(FinishReason::Stop),
+        ];
+        let end = check_as_client(&write_stream(&events, reply())).unwrap();
+        end["output"].as_array().unwrap().iter().map(|item| item["type"].as_str().unwrap().to_owned()).collect()
+    };
+    let kinds: Vec<String> = said(signed);
+    assert_eq!(kinds, ["message", "reasoning", "reasoning"]);
+}

@@ -1,10 +1,14 @@
 //! Blocks of text and thinking, one open at a time.
 
 use super::merge::Items;
+use super::signed::ThinkingBlocks;
 use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::assistant::{self, REASONING_FIELDS};
-use crate::dialect::openai_chat::content::{self, FIELD_CONTENT};
-use crate::dialect::openai_chat::notes::{REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, SIGNATURE, Side};
+use crate::dialect::openai_chat::content;
+use crate::dialect::openai_chat::notes::{
+    REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, SIGNATURE, Side, THINKING_BLOCKS,
+};
+use crate::dialect::openai_chat::reasoning::{FIELD_CONTENT, KIND};
 use crate::dialect::openai_chat::wire::{Message, Part as WirePart};
 use crate::dialect::weight::Weigh as _;
 use crate::json::loose::Item;
@@ -22,8 +26,11 @@ pub(super) struct Blocks {
     /// Whether there was a refusal.
     pub(super) refused: bool,
     details: Items,
+    signed: ThinkingBlocks,
     /// Further fields of `thinking` parts.
     thinking_part: Fields,
+    /// The kind of those parts, if it is another.
+    part_kind: Option<Json>,
     /// The second field, with the same reasoning as the first.
     also: Option<&'static str>,
     /// Whether reasoning came as plain text, so that details only repeat it.
@@ -40,7 +47,7 @@ enum Kind {
 impl Blocks {
     /// Returns roughly how many bytes are held back.
     pub(super) fn held(&self) -> usize {
-        self.held.len() + self.details.held() + self.thinking_part.weight()
+        self.held.len() + self.details.held() + self.signed.held() + self.thinking_part.weight()
     }
 
     /// Reads reasoning under either name, or only as details.
@@ -57,6 +64,13 @@ impl Blocks {
                 self.think(REASONING_DETAILS, text, out);
             }
             self.details.push(&detail.0);
+        }
+        for block in &delta.thinking_blocks {
+            let text = assistant::signed_text(block).filter(|text| !text.is_empty() && !self.has_plain_reasoning);
+            if let Some(text) = text {
+                self.think(THINKING_BLOCKS, text, out);
+            }
+            self.signed.push(block);
         }
     }
 
@@ -130,6 +144,8 @@ impl Blocks {
             Block::Text(text) if !text.is_refusal() => self.text(text.text, out),
             Block::Thinking(mut thinking) => {
                 self.think(FIELD_CONTENT, thinking.text, out);
+                self.part_kind =
+                    thinking.provider_data.remove_part(DIALECT, Part::Shape, KIND).or(self.part_kind.take());
                 for part in [Part::Extra, Part::State] {
                     self.thinking_part.merge(thinking.provider_data.take_part(DIALECT, part));
                 }
@@ -177,10 +193,13 @@ impl Blocks {
 
     /// Makes a separate block of sealed reasoning without visible text, in the place where it came.
     fn settle_details(&mut self, out: &mut Vec<Event>) {
-        if !self.details.is_empty() {
-            self.open_thinking(REASONING_DETAILS, out);
-            self.close_open(out);
-        }
+        let field = match (self.details.is_empty(), self.signed.is_empty()) {
+            (true, true) => return,
+            (false, _) => REASONING_DETAILS,
+            (true, false) => THINKING_BLOCKS,
+        };
+        self.open_thinking(field, out);
+        self.close_open(out);
     }
 
     /// Closes the open block, with the data for the end of a thinking block.
@@ -197,6 +216,12 @@ impl Blocks {
         }
         if !self.details.is_empty() {
             data.set_part(DIALECT, Part::State, REASONING_DETAILS, Json::of(&self.details.take()).unwrap_or_default());
+        }
+        if !self.signed.is_empty() {
+            data.set_part(DIALECT, Part::State, THINKING_BLOCKS, Json::of(&self.signed.take()).unwrap_or_default());
+        }
+        if let Some(kind) = self.part_kind.take() {
+            data.set_part(DIALECT, Part::Shape, KIND, kind);
         }
         let mut fields = std::mem::take(&mut self.thinking_part);
         if let Some(signature) = fields.remove(SIGNATURE) {

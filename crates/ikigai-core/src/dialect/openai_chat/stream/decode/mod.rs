@@ -9,14 +9,15 @@ mod blocks;
 mod calls;
 mod choices;
 mod merge;
+mod signed;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
-use crate::dialect::openai_chat::notes::{ContentShape, EXTRA_CONTENT, Notes, Side};
+use crate::dialect::openai_chat::notes::{ContentShape, EXTRA_CONTENT, MESSAGE_STATE, Notes, REASONING_OPAQUE, Side};
 use crate::dialect::openai_chat::response::{
-    Around, Holds, broken, failure, failure_of, finish, listed_failure, usage_elsewhere,
+    Around, ERROR, Holds, broken, failure, failure_of, finish, listed_failure, usage_elsewhere,
 };
 use crate::dialect::openai_chat::wire::{Answer, Choice, Content, Message, Speech};
 use crate::dialect::openai_chat::{DIALECT, assistant, usage};
@@ -47,6 +48,8 @@ pub(crate) struct Decoder {
     blocks: Blocks,
     calls: Calls,
     finish: Option<String>,
+    /// The failure that a choice told of.
+    failure: Option<Error>,
     /// The most recent counts; empty if there are none.
     usage: String,
     /// The time of the last chunk, and the last id that is not the first; empty if the body already has them.
@@ -186,6 +189,9 @@ impl Decoder {
             self.finish = Some(word.into_string());
         }
         for (name, value) in &choice.rest {
+            if name == ERROR {
+                self.failure = failure_of(value).or(self.failure.take());
+            }
             let is_count = name == "usage" && value.get().starts_with('{');
             if !(is_count || matches!(name.as_ref(), "index" | "delta" | "finish_reason" | "logprobs" | "message")) {
                 self.choice.grow(name, value);
@@ -233,6 +239,9 @@ impl Decoder {
         if let Some(state) = &delta.extra_content {
             self.message.grow(EXTRA_CONTENT, &state.0);
         }
+        if let Some(opaque) = delta.opaque.take() {
+            self.message.set(REASONING_OPAQUE, &Raw::of(&opaque).0);
+        }
         self.beside(&delta.rest, Merged::grow);
     }
 
@@ -242,6 +251,11 @@ impl Decoder {
                 keep(&mut self.message, name, value);
             }
         }
+    }
+
+    /// Whether the provider said how the answer ended.
+    fn has_ended(&self) -> bool {
+        self.finish.is_some() || self.failure.is_some()
     }
 
     /// Closes everything and ends the stream as the answer ended.
@@ -261,14 +275,17 @@ impl Decoder {
         let holds = Holds { refusal: self.blocks.refused, ..calls.map_err(Error::protocol)? };
         let word = self.finish.take();
         let finish_reason = finish(word.as_deref(), holds);
-        if finish_reason == FinishReason::Error {
-            let choice = std::mem::take(&mut self.choice).into_fields();
-            let told = choice.get("error").and_then(|error| failure_of(error.raw()));
-            return Err(told.unwrap_or_else(|| broken(word.as_deref())).into());
+        let broken = (finish_reason == FinishReason::Error).then(|| broken(word.as_deref()));
+        if let Some(failure) = self.failure.take().or(broken) {
+            // The failure is in it, and is said by now.
+            self.choice = Merged::default();
+            return Err(failure.into());
         }
         let mut notes = Notes::default();
-        if let Some(state) = message.remove(EXTRA_CONTENT) {
-            notes.state.set(EXTRA_CONTENT, state);
+        for name in MESSAGE_STATE {
+            if let Some(state) = message.remove(name) {
+                notes.state.set(name, state);
+            }
         }
         if self.in_parts {
             ContentShape::Parts.note(&mut notes.shape);
@@ -340,14 +357,14 @@ impl ReadFrames for Decoder {
     fn frame(&mut self, _name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         if data.trim() == "[DONE]" {
             // The end, with or without a finish reason: only complete answers have counts.
-            let is_whole = self.finish.is_some() || (self.started && !self.usage.is_empty());
+            let is_whole = self.has_ended() || (self.started && !self.usage.is_empty());
             return if is_whole { self.finish(out).map(|()| Seen::Known) } else { Err(Fault::CutOff) };
         }
         self.chunk(data, out)
     }
 
     fn end(&mut self, out: &mut Vec<Event>) -> Result<(), Fault> {
-        if self.finish.is_some() { self.finish(out) } else { Err(Fault::CutOff) }
+        if self.has_ended() { self.finish(out) } else { Err(Fault::CutOff) }
     }
 
     fn flush(&mut self, out: &mut Vec<Event>) {
@@ -364,7 +381,7 @@ impl ReadFrames for Decoder {
         let id = own.get("id").cloned().or_else(|| self.id.as_deref().map(Json::from)).unwrap_or_default();
         let mut chunk = Vec::new();
         write_head(&id, &created, self.model.as_deref().unwrap_or_default(), &mut chunk);
-        write_around(own, None, None, &mut chunk);
+        write_around(own, Fields::NONE, None, &mut chunk);
         if let Ok(data) = serde_json::from_slice(&chunk) {
             out.push(Event::Other { index: None, dialect: DIALECT, data });
         }
