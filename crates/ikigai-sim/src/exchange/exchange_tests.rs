@@ -192,7 +192,8 @@ fn only_files_of_some_size_are_recordings() {
     std::fs::write(place("4-values.json"), format!("[{}1]", "1,".repeat(MOST_VALUES))).unwrap();
     std::fs::write(place("5-binary.json"), b"\xff\x00").unwrap();
     std::fs::write(place(&format!("{}-last.json", usize::MAX)), "{}").unwrap();
-    let found: Vec<_> = files(&folder).unwrap().iter().map(|(number, path)| (*number, read(path).unwrap_err())).collect();
+    let found: Vec<_> =
+        files(&folder).unwrap().iter().map(|(number, path)| (*number, read(path).unwrap_err())).collect();
     let expected = [
         (1, "it is not a file"),
         (2, "it is not a file"),
@@ -221,7 +222,8 @@ fn an_answer_of_very_many_lines_is_not_written_line_by_line() {
 fn form(boundary: &str) -> Asked {
     let kind = format!("multipart/form-data; boundary={boundary}");
     let part = |head: &str, content: &[u8]| {
-        [format!("--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n").as_bytes(), content, b"\r\n"].concat()
+        [format!("--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n").as_bytes(), content, b"\r\n"]
+            .concat()
     };
     let body = [
         part("name=\"api_key\"", b"a-key-in-a-form"),
