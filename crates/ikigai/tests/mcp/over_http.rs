@@ -62,6 +62,12 @@ impl Remote {
                             response.headers_mut().insert("location", "/mcp".parse().unwrap());
                             return Ok::<_, Infallible>(response);
                         }
+                        if request.uri().path() == "/away" {
+                            let mut response = empty(307);
+                            let elsewhere = header("host").unwrap().replace("127.0.0.1", "http://localhost") + "/mcp";
+                            response.headers_mut().insert("location", elsewhere.parse().unwrap());
+                            return Ok(response);
+                        }
                         if request.uri().path() != "/mcp" {
                             return Ok(empty(404));
                         }
@@ -153,6 +159,14 @@ async fn a_redirect_on_the_same_host_is_followed() {
     let remote = Remote::start().await;
     let server = remote.server("/moved").bearer(KEY).connect().await.unwrap();
     assert_eq!(server.tools().await.unwrap().len(), 10);
+}
+
+#[tokio::test]
+async fn a_redirect_to_another_host_is_not_followed_with_the_key() {
+    let remote = Remote::start().await;
+    let error = remote.server("/away").bearer(KEY).connect().await.unwrap_err();
+    assert_eq!((error.kind(), remote.seen.lock().unwrap().len()), (ErrorKind::InvalidRequest, 1), "{error}");
+    assert!(error.to_string().ends_with("has moved to another host (status 307); use the new address"), "{error}");
 }
 
 #[tokio::test]
