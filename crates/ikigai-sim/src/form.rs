@@ -18,12 +18,8 @@ pub(crate) struct Field<'a> {
 
 /// Reads the parts of a form, or returns what is wrong with it.
 pub(crate) fn read<'a>(content_type: Option<&str>, body: &'a [u8]) -> Result<Vec<Field<'a>>, &'static str> {
-    let (kind, parameters) = content_type.unwrap_or_default().split_once(';').unwrap_or_default();
-    if !kind.trim().eq_ignore_ascii_case("multipart/form-data") {
-        return Err("expected multipart/form-data");
-    }
-    let boundary = parameter(parameters, "boundary").filter(|boundary| !boundary.is_empty());
-    let delimiter = format!("--{}", boundary.ok_or("the boundary is missing")?);
+    let parameters = parameters(content_type.unwrap_or_default()).ok_or("expected multipart/form-data")?;
+    let delimiter = format!("--{}", named(parameters).ok_or("the boundary is missing")?);
     let mut rest = body.strip_prefix(delimiter.as_bytes()).ok_or("the form does not begin with its boundary")?;
     let inner = format!("\r\n{delimiter}");
     let finder = memmem::Finder::new(&inner);
@@ -38,6 +34,20 @@ pub(crate) fn read<'a>(content_type: Option<&str>, body: &'a [u8]) -> Result<Vec
         rest = behind.get(inner.len()..).unwrap_or_default();
     }
     if rest.starts_with(b"--") { Ok(fields) } else { Err("the form has no end") }
+}
+
+/// The boundary of a form, from the header with its type.
+pub(crate) fn boundary(content_type: &str) -> Option<String> {
+    named(parameters(content_type)?)
+}
+
+fn named(parameters: &str) -> Option<String> {
+    parameter(parameters, "boundary").filter(|boundary| !boundary.is_empty())
+}
+
+fn parameters(content_type: &str) -> Option<&str> {
+    let (kind, parameters) = content_type.split_once(';').unwrap_or((content_type, ""));
+    kind.trim().eq_ignore_ascii_case("multipart/form-data").then_some(parameters)
 }
 
 fn field(part: &[u8]) -> Result<Field<'_>, &'static str> {

@@ -20,6 +20,8 @@ use crate::service::Call;
 
 /// The largest answer that is recorded, in bytes; larger ones pass through and are not kept.
 const LARGEST: usize = 64 << 20;
+/// The memory that a piece takes besides its bytes, which counts as well: a piece can be a single byte.
+const PER_PIECE: usize = 256;
 /// Headers that belong to a connection, or to the simulator.
 const NOT_SENT: [&str; 10] = [
     "accept-encoding",
@@ -143,7 +145,7 @@ struct UnderWay {
 
 impl UnderWay {
     fn take(&mut self, piece: &Bytes) {
-        self.bytes += piece.len();
+        self.bytes = self.bytes.saturating_add(piece.len() + PER_PIECE);
         if self.bytes > LARGEST {
             self.chunks = None;
         }

@@ -56,9 +56,8 @@ impl Recordings {
         let files = exchange::files(folder).map_err(|error| wrong(folder, error.to_string()))?;
         let mut all = Vec::new();
         for (_, file) in &files {
-            let text = std::fs::read(file).map_err(|error| wrong(file, error.to_string()))?;
-            let exchange: Exchange = serde_json::from_slice(&text).map_err(|error| wrong(file, error.to_string()))?;
-            all.push(recorded(file, exchange).map_err(|reason| wrong(file, reason))?);
+            let recorded = exchange::read(file).and_then(|exchange| recorded(file, exchange));
+            all.push(recorded.map_err(|reason| wrong(file, reason))?);
         }
         if all.is_empty() {
             return Err(wrong(folder, "there are no recordings in this folder".to_owned()));

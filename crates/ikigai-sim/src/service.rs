@@ -178,9 +178,14 @@ fn respond(memory: &Memory, endpoint: &Endpoint, call: &Call) -> Outcome {
     Outcome::Answer(answer, fault)
 }
 
-/// Whether the body would make a tree that takes many times its own bytes. Commas in strings do not count.
+/// Whether the body would make a tree that takes many times its own bytes.
 pub(crate) fn holds_too_much(body: &[u8]) -> bool {
-    if body.len() <= MOST_VALUES {
+    has_more_values(body, MOST_VALUES)
+}
+
+/// Whether JSON has more values than this. Commas in strings do not count.
+pub(crate) fn has_more_values(body: &[u8], most: usize) -> bool {
+    if body.len() <= most {
         return false;
     }
     let (mut values, mut in_string, mut escaped) = (0, false, false);
@@ -193,7 +198,7 @@ pub(crate) fn holds_too_much(body: &[u8]) -> bool {
             _ => {}
         }
     }
-    values > MOST_VALUES
+    values > most
 }
 
 /// The dialects that the simulator supports. The others are refused here; the code after this does not know them.

@@ -49,11 +49,12 @@ impl<'a> Wishes<'a> {
             }
             let text = String::from_utf8_lossy(part.content).into_owned();
             let kind = known.iter().find(|(name, _)| *name == part.name).map(|(_, kind)| *kind);
-            // In a form, everything is text.
+            // In a form, everything is text. Only numbers and flags are parsed: a list could have very many values.
             let value = match kind {
-                Some(Kind::Whole | Kind::Number | Kind::Flag) => {
+                Some(Kind::Whole | Kind::Number | Kind::Flag) if !text.trim_start().starts_with(['[', '{']) => {
                     serde_json::from_str(&text).unwrap_or(Value::String(text))
                 }
+                Some(Kind::Whole | Kind::Number | Kind::Flag) => Value::String(text),
                 Some(Kind::Text | Kind::Any | Kind::File) | None => Value::String(text),
             };
             fields.insert(part.name, value);

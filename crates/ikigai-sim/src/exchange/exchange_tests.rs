@@ -179,3 +179,96 @@ fn files_are_for_their_owner_alone_and_whole() {
     assert_eq!(serde_json::from_slice::<Exchange>(&std::fs::read(&path).unwrap()).unwrap(), exchange);
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[cfg(unix)]
+#[test]
+fn only_files_of_some_size_are_recordings() {
+    let folder = std::env::temp_dir().join(format!("ikigai-exchange-{}", uuid::Uuid::new_v4()));
+    make(&folder).unwrap();
+    let place = |name: &str| folder.join(name);
+    std::os::unix::fs::symlink("/dev/zero", place("1-device.json")).unwrap();
+    std::fs::create_dir(place("2-folder.json")).unwrap();
+    std::fs::File::create(place("3-giant.json")).unwrap().set_len(LARGEST_FILE + 1).unwrap();
+    std::fs::write(place("4-values.json"), format!("[{}1]", "1,".repeat(MOST_VALUES))).unwrap();
+    std::fs::write(place("5-binary.json"), b"\xff\x00").unwrap();
+    std::fs::write(place(&format!("{}-last.json", usize::MAX)), "{}").unwrap();
+    let found: Vec<_> =
+        files(&folder).unwrap().iter().map(|(number, path)| (*number, read(path).unwrap_err())).collect();
+    let expected = [
+        (1, "it is not a file"),
+        (2, "it is not a file"),
+        (3, "it is larger than 256 MB"),
+        (4, "it has more than 3000000 JSON values"),
+        (5, "expected value at line 1 column 1"),
+    ];
+    assert_eq!(found, expected.map(|(number, why)| (number, why.to_owned())));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn an_answer_of_very_many_lines_is_not_written_line_by_line() {
+    let lines = |count: usize| {
+        let chunks = [Bytes::from("\n".repeat(count)), Bytes::from_static(b"a\nb")];
+        let answered = Answered::of(200, &HeaderMap::new(), &chunks, &Secrets::default());
+        let Pieces::Chunks(pieces) = answered.body else { panic!("{count}") };
+        let all: Vec<Bytes> = pieces.iter().map(|piece| piece.bytes().unwrap()).collect();
+        assert_eq!(all, chunks);
+        pieces.iter().map(|piece| if let Piece::Lines(lines) = piece { lines.len() } else { 0 }).collect::<Vec<_>>()
+    };
+    assert_eq!((lines(10), lines(MOST_LINES)), (vec![10, 2], vec![1, 1]));
+}
+
+/// A form as a client sends it, with a boundary of its own.
+fn form(boundary: &str) -> Asked {
+    let kind = format!("multipart/form-data; boundary={boundary}");
+    let part = |head: &str, content: &[u8]| {
+        [format!("--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n").as_bytes(), content, b"\r\n"]
+            .concat()
+    };
+    let body = [
+        part("name=\"api_key\"", b"a-key-in-a-form"),
+        part("name=\"file\"; filename=\"a.wav\"", b"RIFF\xff\xfe a-key-in-a-form"),
+        format!("--{boundary}--\r\n").into_bytes(),
+    ];
+    Asked::of("POST", "/v1/audio/transcriptions", &headers(&[("content-type", &kind)]), &body.concat()).0
+}
+
+#[test]
+fn a_form_is_the_same_with_another_boundary_and_shows_no_key() {
+    let one = form("d0b3f1c29a6e4f58");
+    assert_eq!(one, form("----formdata-undici-048372651023"));
+    assert_eq!(one.headers["content-type"], "multipart/form-data; boundary=boundary");
+    let Content::Base64(body) = &one.body else { panic!("{one:?}") };
+    let body = STANDARD.decode(body).unwrap();
+    assert!(!body.windows(8).any(|part| part == b"a-key-in"), "{:?}", String::from_utf8_lossy(&body));
+}
+
+#[test]
+fn keys_in_odd_places_are_masked() {
+    let body = json!({
+        "tools": [
+            {"type": "mcp", "headers": {"X-Team-Token": "a-token-of-a-team", "X-Team": "the blue team"}},
+            {"parameters": {"properties": {"password": {"type": "string", "description": "The password to use"}}}}
+        ],
+        "api_key": ["a-first-key", "a-second-key"],
+        "input": "a-token-of-a-team and a-second-key"
+    });
+    let (request, secrets) = Asked::of("POST", "/v1/x", &HeaderMap::new(), body.to_string().as_bytes());
+    let expected = json!({
+        "tools": [
+            {"type": "mcp", "headers": {"X-Team-Token": "[key]", "X-Team": "the blue team"}},
+            {"parameters": {"properties": {"password": {"type": "string", "description": "The password to use"}}}}
+        ],
+        "api_key": ["[key]", "[key]"],
+        "input": "[key] and [key]"
+    });
+    assert_eq!(request.body, Content::Json(expected));
+    let sent = headers(&[("content-type", "application/x-www-form-urlencoded")]);
+    let form = b"grant_type=refresh&client_secret=a%2Bsecret%2Bword&assertion=eyJhbGciOi";
+    let (request, _) = Asked::of("POST", "/token", &sent, form);
+    assert_eq!(request.body, Content::Text("grant_type=refresh&client_secret=[key]&assertion=[key]".to_owned()));
+    let said = Bytes::from_static(br#"{"access_token":"ya29.a-new-token","expires_in":3599}"#);
+    let answered = Answered::of(200, &HeaderMap::new(), &[said], &secrets);
+    let Pieces::Chunks(pieces) = answered.body else { panic!("it has no length") };
+    assert_eq!(pieces[0].bytes().unwrap(), r#"{"access_token":"****************","expires_in":3599}"#);
+}

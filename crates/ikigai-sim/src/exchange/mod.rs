@@ -6,8 +6,9 @@ mod canonical;
 mod difference;
 mod secrets;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -17,7 +18,8 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::service::holds_too_much;
+use crate::form;
+use crate::service::{has_more_values, holds_too_much};
 
 pub(crate) use canonical::Canonical;
 pub(crate) use difference::difference;
@@ -27,6 +29,16 @@ pub(crate) use secrets::Secrets;
 const ENDING: &str = "json";
 /// The longest part of a path that goes into a file's name.
 const LONGEST_NAME: usize = 60;
+/// The most lines of an answer that are written one by one: each takes many times its own bytes.
+const MOST_LINES: usize = 100_000;
+/// The largest file that is read: what is recorded is at most a request of 32 MB and an answer of 64 MB, with escapes.
+const LARGEST_FILE: u64 = 256 << 20;
+/// The most values in a file: those of a request, and a few for every piece of an answer.
+const MOST_VALUES: usize = 3_000_000;
+/// The highest number of a file.
+const LAST: usize = u32::MAX as usize;
+/// The boundary of a form as it is recorded: clients make a new one each time.
+const BOUNDARY: &str = "boundary";
 /// Headers of a connection, not of an exchange, and those that say how a body was encoded.
 const NOT_KEPT: [&str; 12] = [
     "accept-encoding",
@@ -124,8 +136,14 @@ impl Content {
 impl Asked {
     /// Returns a request without its keys, and the keys.
     pub(crate) fn of(method: &str, target: &str, headers: &HeaderMap, body: &[u8]) -> (Self, Secrets) {
-        let content = Content::of(body);
         let mut secrets = Secrets::of(headers, target);
+        let content_type =
+            headers.get(http::header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let boundary =
+            form::boundary(content_type).filter(|boundary| body.starts_with(format!("--{boundary}").as_bytes()));
+        secrets.find_in_form(content_type, body);
+        let body = &*boundary.as_ref().map_or(Cow::Borrowed(body), |boundary| replaced(body, boundary.as_bytes()));
+        let content = Content::of(body);
         if let Content::Json(json) = &content {
             secrets.find_in(json);
         }
@@ -143,7 +161,11 @@ impl Asked {
             Content::Empty => Content::Empty,
         };
         let path = secrets.take_out(&secrets::without_keys(target));
-        let asked = Asked { method: method.to_owned(), path, headers: kept(headers, &secrets), body: content };
+        let mut headers = kept(headers, &secrets);
+        if let (Some(boundary), Some(kind)) = (boundary, headers.get_mut("content-type")) {
+            *kind = kind.replace(&boundary, BOUNDARY);
+        }
+        let asked = Asked { method: method.to_owned(), path, headers, body: content };
         (asked, secrets)
     }
 }
@@ -152,27 +174,43 @@ impl Answered {
     /// An answer without the keys of its request.
     pub(crate) fn of(status: u16, headers: &HeaderMap, chunks: &[Bytes], secrets: &Secrets) -> Self {
         let mut all = chunks.concat();
+        let mut secrets = secrets.clone();
+        secrets.find_in_answer(&all);
         // The length stays the same, so that every piece stays where it is.
         secrets.blank(&mut all);
+        let by_line = memchr::memchr_iter(b'\n', &all).count() <= MOST_LINES;
         let body = if headers.contains_key(http::header::CONTENT_LENGTH) || chunks.is_empty() {
-            Pieces::Whole(Piece::of(&all))
+            Pieces::Whole(Piece::of(&all, by_line))
         } else {
             let mut rest = all.as_slice();
             let pieces = chunks.iter().map(|chunk| {
                 let (piece, behind) = rest.split_at_checked(chunk.len()).unwrap_or((rest, &[]));
                 rest = behind;
-                Piece::of(piece)
+                Piece::of(piece, by_line)
             });
             Pieces::Chunks(pieces.collect())
         };
-        Answered { status, headers: kept(headers, secrets), body }
+        Answered { status, headers: kept(headers, &secrets), body }
     }
 }
 
+/// A form with [`BOUNDARY`] as its boundary.
+fn replaced(body: &[u8], boundary: &[u8]) -> Cow<'static, [u8]> {
+    let (mut replaced, mut from) = (Vec::with_capacity(body.len()), 0);
+    for place in memchr::memmem::find_iter(body, boundary) {
+        replaced.extend_from_slice(body.get(from..place).unwrap_or_default());
+        replaced.extend_from_slice(BOUNDARY.as_bytes());
+        from = place + boundary.len();
+    }
+    replaced.extend_from_slice(body.get(from..).unwrap_or_default());
+    replaced.into()
+}
+
 impl Piece {
-    fn of(bytes: &[u8]) -> Self {
+    fn of(bytes: &[u8], by_line: bool) -> Self {
         match std::str::from_utf8(bytes) {
-            Ok(text) => Piece::Lines(text.split_inclusive('\n').map(str::to_owned).collect()),
+            Ok(text) if by_line => Piece::Lines(text.split_inclusive('\n').map(str::to_owned).collect()),
+            Ok(text) => Piece::Lines(vec![text.to_owned()]),
             Err(_) => Piece::Base64(STANDARD.encode(bytes)),
         }
     }
@@ -215,13 +253,31 @@ pub(crate) fn files(folder: &Path) -> std::io::Result<Vec<(usize, PathBuf)>> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         let stem = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let number = stem.split('-').next().and_then(|number| number.parse().ok());
+        let number = stem.split('-').next().and_then(|number| number.parse().ok()).filter(|number| *number < LAST);
         if let Some(number) = number.filter(|_| path.extension().is_some_and(|ending| ending == ENDING)) {
             files.push((number, path));
         }
     }
     files.sort();
     Ok(files)
+}
+
+/// Reads a recording. Anything but a file of some size is refused: a pipe would be waited for, a device has no end.
+pub(crate) fn read(path: &Path) -> Result<Exchange, String> {
+    let told = |error: std::io::Error| error.to_string();
+    let about = std::fs::metadata(path).map_err(told)?;
+    if !about.is_file() {
+        return Err("it is not a file".to_owned());
+    }
+    let mut text = Vec::new();
+    std::fs::File::open(path).and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut text)).map_err(told)?;
+    if text.len() as u64 > LARGEST_FILE {
+        return Err(format!("it is larger than {} MB", LARGEST_FILE >> 20));
+    }
+    if has_more_values(&text, MOST_VALUES) {
+        return Err(format!("it has more than {MOST_VALUES} JSON values"));
+    }
+    serde_json::from_slice(&text).map_err(|error| error.to_string())
 }
 
 /// Writes an exchange into a folder, whole or not at all, readable only by its owner.

@@ -6,6 +6,9 @@ use http::HeaderMap;
 use ikigai_core::secrets::Finder;
 use serde_json::Value;
 
+use crate::form;
+use crate::service::holds_too_much;
+
 /// Written in place of a key.
 pub(super) const MASK: &str = "[key]";
 /// Shorter strings are hardly keys, and masking them would mask half of every body.
@@ -28,7 +31,30 @@ const NAMES: [&str; 11] = [
 const HARMLESS: [&str; 6] =
     ["tokens", "tokenizer", "token_type", "token-limit", "thoughtsignature", "thought_signature"];
 /// The prefixes of well-known providers' keys.
-const BEGINNINGS: [&str; 9] = ["sk-", "AIza", "gsk_", "hf_", "ghp_", "github_pat_", "xoxb-", "xai-", "AKIA"];
+const BEGINNINGS: [&str; 22] = [
+    "sk-",
+    "AIza",
+    "gsk_",
+    "hf_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xai-",
+    "AKIA",
+    "ASIA",
+    "ek_",
+    "csk-",
+    "fw_",
+    "nvapi-",
+    "pplx-",
+    "r8_",
+    "tvly-",
+    "sess-",
+];
 /// The fewest characters of a key after its prefix.
 const LEAST_BEHIND: usize = 16;
 
@@ -101,14 +127,57 @@ impl Secrets {
             Value::Object(fields) => {
                 for (name, value) in fields {
                     match value {
-                        Value::String(text) if names_a_key(name) => {
-                            self.add(text.strip_prefix("Bearer ").unwrap_or(text));
+                        Value::String(_) | Value::Array(_) if names_a_key(name) => self.add_all(value),
+                        Value::Object(headers) if are_headers(name) => {
+                            headers
+                                .iter()
+                                .filter(|(name, _)| is_secret(name))
+                                .for_each(|(_, value)| self.add_all(value));
                         }
                         value => self.find_in(value),
                     }
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    /// Adds a string, or the strings of a list. An object may be a schema, whose strings are words.
+    fn add_all(&mut self, json: &Value) {
+        match json {
+            Value::String(text) => self.add(text.strip_prefix("Bearer ").unwrap_or(text)),
+            Value::Array(items) => items.iter().for_each(|item| self.add_all(item)),
+            Value::Object(_) => self.find_in(json),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// Adds the keys in the fields of a form, with or without files.
+    pub(crate) fn find_in_form(&mut self, content_type: &str, body: &[u8]) {
+        if let Ok(fields) = form::read(Some(content_type), body) {
+            for field in fields.iter().filter(|field| field.file_name.is_none() && names_a_key(&field.name)) {
+                self.add(&String::from_utf8_lossy(field.content));
+            }
+        } else if content_type.starts_with("application/x-www-form-urlencoded") {
+            let body = String::from_utf8_lossy(body);
+            for (name, value) in body.split('&').filter_map(|pair| pair.split_once('=')) {
+                if names_a_key(name) || name == "assertion" {
+                    self.add(value);
+                    if let Some(plain) = ikigai_core::server::unescape(value) {
+                        self.add(&plain);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the keys that an answer brings, such as a new token.
+    pub(crate) fn find_in_answer(&mut self, body: &[u8]) {
+        if holds_too_much(body) {
+            return;
+        }
+        if let Ok(Value::Object(fields)) = serde_json::from_slice(body) {
+            fields.iter().filter(|(name, _)| names_a_key(name)).for_each(|(_, value)| self.add_all(value));
         }
     }
 
@@ -142,6 +211,7 @@ impl Secrets {
                 for (name, mut value) in std::mem::take(fields) {
                     match &mut value {
                         Value::String(text) if names_a_key(&name) => *text = MASK.to_owned(),
+                        // The strings in it are known as keys.
                         value => self.take_out_of_json(value),
                     }
                     fields.insert(self.take_out(&name), value);
@@ -172,6 +242,11 @@ fn masked(text: &str, places: impl IntoIterator<Item = (usize, usize)>) -> Strin
     }
     out.push_str(text.get(from..).unwrap_or_default());
     out
+}
+
+/// Whether a field holds the headers that a provider is to send to a server.
+fn are_headers(name: &str) -> bool {
+    matches!(name, "headers" | "http_headers" | "extra_headers")
 }
 
 /// Whether a field of a body holds a key. Narrower than for headers: a body talks about many things.

@@ -1,5 +1,7 @@
 //! The parts of JSON Schema that each API accepts where it promises to follow a schema.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 /// An API's subset.
@@ -124,8 +126,9 @@ fn openai(fields: &Map<String, Value>) -> Result<(), String> {
         if fields.get("additionalProperties") != Some(&Value::Bool(false)) {
             return Err("'additionalProperties' is required to be supplied and to be false.".to_owned());
         }
-        let required = fields.get("required").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        if let Some(name) = properties.keys().find(|name| !required.iter().any(|given| given == name.as_str())) {
+        let required = fields.get("required").and_then(Value::as_array).into_iter().flatten();
+        let required: HashSet<&str> = required.filter_map(Value::as_str).collect();
+        if let Some(name) = properties.keys().find(|name| !required.contains(name.as_str())) {
             return Err(format!(
                 "'required' is required to be supplied and to be an array including every key in properties. Missing '{name}'."
             ));

@@ -231,6 +231,7 @@ async fn forms_that_the_apis_refuse_are_refused() {
         (edits, &[model, prompt, "image=PNG"], "Invalid type for 'image': expected a file, but got a string instead."),
         (edits, &[model, prompt, "image@a.png@image/png="], "Invalid file 'image': the file is empty."),
         (edits, &[model, prompt, png, "n=two"], "Invalid type for 'n': expected an integer"),
+        (edits, &[model, prompt, png, "n=[1]"], "Invalid type for 'n': expected an integer, but got a string instead."),
         (edits, &[model, prompt, png, "moderation=low"], "Unknown parameter: 'moderation'."),
         (edits, &[model, prompt, png, "other@a.png@image/png=PNG"], "Unknown parameter: 'other'."),
         (

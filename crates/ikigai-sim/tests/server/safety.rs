@@ -121,6 +121,20 @@ async fn a_body_of_very_many_values_is_refused_and_a_long_text_is_not() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_strict_schema_of_very_many_properties_is_checked_in_one_go() {
+    let sim = Sim::start().await.unwrap();
+    let names: Vec<String> = (0..100_000).map(|number| format!("f{number}")).collect();
+    let properties: serde_json::Map<String, serde_json::Value> =
+        names.iter().map(|name| (name.clone(), json!({"type": "string"}))).collect();
+    let schema = json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false});
+    let (path, mut body) = ask(Dialect::OpenaiChat, "Hi", false);
+    body["response_format"] =
+        json!({"type": "json_schema", "json_schema": {"name": "x", "schema": schema, "strict": true}});
+    // The connection is given up after a minute, and comparing every name with every other took longer.
+    assert_eq!(send(&sim, &path, "", &body).status(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn heads_and_bodies_that_do_not_arrive_are_given_up() {
     let mut config = Config::default();
     config.timeouts.head = Duration::from_millis(200);

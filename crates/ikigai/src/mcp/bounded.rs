@@ -4,7 +4,8 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::{BoxStream, StreamExt as _};
@@ -16,6 +17,7 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpPostResponse,
 };
 use sse_stream::{Sse, SseStream};
+use tokio::time::Instant;
 
 use super::connection::LONGEST;
 use crate::error::beginning;
@@ -30,9 +32,35 @@ const JSON: &str = "application/json";
 
 type Fault = StreamableHttpError<reqwest::Error>;
 
+/// The least time between two requests for a stream of events. The SDK asks again at once if a stream breaks, and after
+/// as little time as the server says if it ends.
+const BETWEEN_STREAMS: Duration = Duration::from_millis(500);
+
 /// A client whose replies have limits.
 #[derive(Debug, Clone)]
-pub(super) struct Bounded(pub(super) reqwest::Client);
+pub(super) struct Bounded {
+    client: reqwest::Client,
+    /// When the next stream of events may be requested.
+    next_stream: Arc<Mutex<Option<Instant>>>,
+}
+
+impl Bounded {
+    pub(super) fn new(client: reqwest::Client) -> Self {
+        Bounded { client, next_stream: Arc::default() }
+    }
+
+    /// Waits until another stream of events may be requested.
+    async fn stream_is_due(&self) {
+        let due = {
+            let mut next = self.next_stream.lock().unwrap_or_else(PoisonError::into_inner);
+            let now = Instant::now();
+            let due = next.map_or(now, |next| next.max(now));
+            *next = Some(due + BETWEEN_STREAMS);
+            due
+        };
+        tokio::time::sleep_until(due).await;
+    }
+}
 
 impl StreamableHttpClient for Bounded {
     type Error = reqwest::Error;
@@ -45,7 +73,7 @@ impl StreamableHttpClient for Bounded {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Fault> {
-        let mut request = self.0.post(uri.as_ref()).header(header::ACCEPT, format!("{EVENTS}, {JSON}"));
+        let mut request = self.client.post(uri.as_ref()).header(header::ACCEPT, format!("{EVENTS}, {JSON}"));
         if let Some(token) = token {
             request = request.bearer_auth(token);
         }
@@ -80,7 +108,7 @@ impl StreamableHttpClient for Bounded {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Fault> {
         // The response is not read.
-        self.0.delete_session(uri, session, token, headers).await
+        self.client.delete_session(uri, session, token, headers).await
     }
 
     async fn get_stream(
@@ -91,7 +119,8 @@ impl StreamableHttpClient for Bounded {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Fault> {
-        let opened = self.0.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, LONGEST);
+        self.stream_is_due().await;
+        let opened = self.client.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, LONGEST);
         Ok(checked(opened.await?))
     }
 }

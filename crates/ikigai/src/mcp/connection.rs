@@ -1,5 +1,6 @@
 //! A connection to an MCP server.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -12,14 +13,16 @@ use rmcp::model::{
     ProtocolVersion,
 };
 use rmcp::service::{
-    ClientLifecycleMode, NotificationContext, RoleClient, RunningService, ServiceError, serve_client_with_lifecycle,
+    ClientCacheConfig, ClientLifecycleMode, NotificationContext, RoleClient, RunningService, ServiceError,
+    serve_client_with_lifecycle,
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
 use super::fault::{Fault, secrets_of};
-use super::lines::BoundedLines;
+use super::lines::{BoundedLines, Line};
+use super::owed::AnswersFirst;
 use super::process::{Life, Log};
 use super::server::{Place, Server};
 use super::{content, names, process, remote};
@@ -29,8 +32,11 @@ use crate::tools::{Callable, Hints, Output};
 
 /// The longest message from a server.
 pub(super) const LONGEST: usize = Limits::client().event;
-/// The longest list of tools: a server with more is broken.
+/// The longest list of tools, and the most pages that it may come in: a server with more is broken.
 const MOST_TOOLS: usize = 10_000;
+const MOST_PAGES: usize = 1000;
+/// How much of a server's own name is used.
+const LONGEST_NAME: usize = 100;
 /// How much of an unusable schema is included in a tool's description.
 const LONGEST_SCHEMA: usize = 4000;
 /// How many of a program's last lines are shown to the model.
@@ -100,12 +106,12 @@ impl Connection {
                 life = Some(running.life);
                 let output = BoundedLines::new(running.output, log.clone());
                 let transport = AsyncRwTransport::new_client(output, running.input).with_max_line_length(usize::MAX);
-                let served = serve_client_with_lifecycle(handler, transport, lifecycle);
+                let served = serve_client_with_lifecycle(handler, AnswersFirst::new(transport), lifecycle);
                 tokio::time::timeout(server.connect, served).await
             }
             Place::Remote(remote) => {
                 let transport = remote::transport(remote).map_err(|told| fault(told, &log))?;
-                let served = serve_client_with_lifecycle(handler, transport, lifecycle);
+                let served = serve_client_with_lifecycle(handler, AnswersFirst::new(transport), lifecycle);
                 tokio::time::timeout(server.connect, served).await
             }
         };
@@ -118,6 +124,8 @@ impl Connection {
             }
             Err(_) => return Err(fault(Fault::too_slow(server.connect), &log).into()),
         };
+        // A list is read when a program asks for it, and not kept: a server could fill the memory with it.
+        service.peer().set_response_cache_config(ClientCacheConfig::disabled()).await;
         let closing = service.cancellation_token();
         let ended = ended(life.as_ref());
         if life.is_some() {
@@ -147,7 +155,10 @@ impl Connection {
 
     /// Returns the server's name: the one you gave it, or else the one it reports, or else its command or URL.
     pub fn name(&self) -> String {
-        let own = || Some(self.link.service.peer_info()?.server_info.as_ref()?.name.clone());
+        let own = || {
+            let info = self.link.service.peer_info()?;
+            Some(beginning(&info.server_info.as_ref()?.name, LONGEST_NAME).to_owned())
+        };
         self.link.name.clone().or_else(own).unwrap_or_else(|| self.link.label.clone())
     }
 
@@ -187,31 +198,44 @@ impl Connection {
         self.link.log.lines()
     }
 
-    /// Lists all tools, page by page.
+    /// Lists all tools.
     async fn list(&self) -> Result<Vec<rmcp::model::Tool>, Error> {
+        let pages = tokio::time::timeout(self.link.connect, self.pages()).await;
+        pages.unwrap_or_else(|_| Err(self.link.told(Fault::too_slow(self.link.connect)).into()))
+    }
+
+    /// Lists all tools, page by page.
+    async fn pages(&self) -> Result<Vec<rmcp::model::Tool>, Error> {
         let mut tools = Vec::new();
         let mut cursor: Option<String> = None;
-        loop {
+        // All pages together may be as large as one message.
+        let mut size = Line::default();
+        let endless = || Err(self.link.told(Fault::protocol("has an endless list of tools")).into());
+        for _ in 0..MOST_PAGES {
             let asked =
                 self.link.service.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor.clone())));
-            let page = match tokio::time::timeout(self.link.connect, asked).await {
-                Ok(Ok(page)) => page,
+            let page = match asked.await {
+                Ok(page) => page,
                 // A server without tools.
-                Ok(Err(ServiceError::McpError(error))) if error.code == ErrorCode::METHOD_NOT_FOUND => {
-                    return Ok(tools);
-                }
-                Ok(Err(error)) => return Err(self.link.fault(&error).await.into()),
-                Err(_) => return Err(self.link.told(Fault::too_slow(self.link.connect)).into()),
+                Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => return Ok(tools),
+                Err(error) => return Err(self.link.fault(&error).await.into()),
             };
+            if let Err(why) = size.take(&serde_json::to_vec(&page.tools).unwrap_or_default()) {
+                let why = format!("has a list of tools that cannot be read: {why}");
+                return Err(self.link.told(Fault::protocol(why)).into());
+            }
             tools.extend(page.tools);
+            if tools.len() > MOST_TOOLS {
+                let why = format!("has more than {MOST_TOOLS} tools");
+                return Err(self.link.told(Fault::protocol(why)).into());
+            }
             match page.next_cursor {
                 None => return Ok(tools),
-                Some(next) if cursor.as_ref() == Some(&next) || tools.len() > MOST_TOOLS => {
-                    return Err(self.link.told(Fault::protocol("has an endless list of tools")).into());
-                }
+                Some(next) if cursor.as_ref() == Some(&next) => return endless(),
                 next => cursor = next,
             }
         }
+        endless()
     }
 
     /// Makes one of the server's tools callable under a name.
@@ -342,8 +366,12 @@ pub async fn tools<'a>(servers: impl IntoIterator<Item = &'a Connection>) -> Res
             found.push((server, tool, name));
         }
     }
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for (_, _, name) in &found {
+        *counts.entry(name).or_default() += 1;
+    }
     let named = found.iter().map(|(server, tool, name)| {
-        let clashes = found.iter().filter(|(_, _, other)| other == name).count() > 1;
+        let clashes = counts.get(name.as_str()).is_some_and(|count| *count > 1);
         let prefix = server.link.name.clone().or_else(|| clashes.then(|| server.name()));
         (prefix, tool.name.to_string())
     });

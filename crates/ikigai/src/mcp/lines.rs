@@ -41,7 +41,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for BoundedLines<R> {
 
 /// The size of the line that is being read, so far.
 #[derive(Default)]
-struct Line {
+pub(super) struct Line {
     bytes: usize,
     level: usize,
     values: usize,
@@ -59,7 +59,7 @@ enum Place {
 
 impl Line {
     /// Counts the next bytes. An error says which limit was exceeded.
-    fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
         const LIMITS: Limits = Limits::client();
         for byte in bytes {
             self.bytes += 1;

@@ -33,8 +33,10 @@
 //!
 //! A server is an untrusted program. It gets a few environment variables (`PATH`, `HOME` and such), which contain no
 //! keys; [`Server::env`] adds more. What it writes to its standard error is kept for error messages, and never reaches
-//! the terminal. Its requests for model answers (sampling) and for user input (elicitation) are declined. What it says
-//! about its tools is in [`Callable::hints`](crate::Callable::hints); these are hints, not promises.
+//! the terminal. Its requests for model answers (sampling) and for user input (elicitation) are declined, and while 64 of
+//! its requests are unanswered, nothing more is read. It can have up to 10,000 tools, listed in up to 1,000 pages that
+//! together have up to 16 MiB. What it says about its tools is in [`Callable::hints`](crate::Callable::hints); these are
+//! hints, not promises.
 //!
 //! A program is killed when its connection and the last of its tools have been dropped. If this process is killed, the
 //! program sees the end of its input; a program that ignores that keeps running.
@@ -45,6 +47,7 @@ mod content;
 mod fault;
 mod lines;
 mod names;
+mod owed;
 mod process;
 mod remote;
 mod server;

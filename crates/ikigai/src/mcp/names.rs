@@ -1,5 +1,7 @@
 //! Tool names that every provider accepts.
 
+use std::collections::HashSet;
+
 /// The longest name that every provider accepts.
 const LONGEST: usize = 64;
 
@@ -29,11 +31,12 @@ fn marked(name: &str, whole: &str) -> String {
 /// Makes the names of several tools, given as (server, tool), unique. Of those that would be equal, all but the first get
 /// a mark.
 pub(super) fn unique(names: Vec<(Option<String>, String)>) -> Vec<String> {
-    let mut given: Vec<String> = Vec::new();
+    let mut given: Vec<String> = Vec::with_capacity(names.len());
+    let mut taken: HashSet<String> = HashSet::with_capacity(names.len());
     for (place, (server, tool)) in names.into_iter().enumerate() {
         let mut name = safe(server.as_deref(), &tool);
         let mut whole = format!("{}\n{tool}", server.unwrap_or_default());
-        while given.contains(&name) {
+        while !taken.insert(name.clone()) {
             name = marked(&name, &whole);
             whole.push_str(&place.to_string());
         }

@@ -50,7 +50,7 @@ pub(super) fn transport(remote: &Remote) -> Result<StreamableHttpClientTransport
     if let Some(bearer) = &remote.bearer {
         config = config.auth_header(bearer.expose());
     }
-    Ok(StreamableHttpClientTransport::with_client(Bounded(client), config))
+    Ok(StreamableHttpClientTransport::with_client(Bounded::new(client), config))
 }
 
 /// Returns a client for the protocol's SDK. It follows redirects within the same host: servers redirect from `/mcp` to

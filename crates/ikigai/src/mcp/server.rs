@@ -122,8 +122,7 @@ impl Server {
         self.remote("http", |remote| remote.http = Some(http))
     }
 
-    /// Sets how long the server may take to get ready, and for each page of its list of tools. The default is 60
-    /// seconds: a program that has to be downloaded first, as with `npx`, takes a while.
+    /// Sets how long the server may take to get ready, and for its list of tools. The default is 60 seconds: a program that has to be downloaded first, as with `npx`, takes a while.
     pub fn connect_timeout(mut self, limit: Duration) -> Self {
         self.connect = limit;
         self

@@ -10,7 +10,7 @@ use h2::server::SendResponse;
 use pretty_assertions::assert_eq;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::Http;
+use super::{Http, Transport as _};
 use crate::{Client, Error, ErrorKind, Retry, Wanted};
 
 const WHOLE: &str = r#"{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}"#;
@@ -204,4 +204,43 @@ async fn a_server_that_takes_no_more_requests_finishes_the_answer() {
         assert_eq!(asked(&client, wanted).await.unwrap(), "Hello", "{wanted:?}");
         assert_eq!((server.requests(), server.connections.load(Ordering::SeqCst)), (2, 2), "{wanted:?}");
     }
+}
+
+#[tokio::test]
+async fn a_slow_reader_of_many_small_events_gets_all_of_them() {
+    const EVENT: &[u8] = &[b'e'; 100];
+    const COUNT: usize = 3000;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1/x", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((socket, _)) = listener.accept().await {
+            let mut connection = h2::server::handshake(socket).await.unwrap();
+            while let Some(Ok((_, mut respond))) = connection.accept().await {
+                let mut body = respond.send_response(http::Response::new(()), false).unwrap();
+                tokio::spawn(async move {
+                    for number in 0..COUNT {
+                        // Every event has a frame of its own, as soon as there is room.
+                        body.reserve_capacity(EVENT.len());
+                        while body.capacity() < EVENT.len() {
+                            if std::future::poll_fn(|cx| body.poll_capacity(cx)).await.is_none() {
+                                return;
+                            }
+                        }
+                        body.send_data(EVENT.into(), number + 1 == COUNT).unwrap();
+                        written().await;
+                    }
+                });
+            }
+        }
+    });
+    let http = Http::builder().no_proxy().http2_only().build().unwrap();
+    let ask = || http::Request::post(&url).body(Bytes::new()).unwrap();
+    let (slow, mut quick) = (http.send(ask()).await.unwrap().into_body(), http.send(ask()).await.unwrap().into_body());
+    // Meanwhile, as much of the other one arrives as it may without being read.
+    let mut length = 0;
+    while let Some(bytes) = quick.next().await {
+        length += bytes.unwrap().len();
+    }
+    assert_eq!(length, EVENT.len() * COUNT);
+    assert_eq!(slow.read(1 << 20).await.unwrap().len(), EVENT.len() * COUNT);
 }

@@ -22,6 +22,11 @@ use super::{Body, Failure, Sending, Transport, TransportError};
 const MOST_RUNTIMES: usize = 64;
 /// The maximum size of a response's head.
 const LONGEST_HEAD: usize = 512 << 10;
+/// How much of an HTTP/2 stream is sent before it is read.
+const STREAM_WINDOW: u32 = 256 << 10;
+/// How much of all streams of a connection is sent before it is read. Streams that are not read must not stop the others,
+/// so it is many times as large. `h2` closes a connection if small frames that are not read count for more than half of it.
+const CONNECTION_WINDOW: u32 = 64 << 20;
 /// The user agent sent with every request that has none.
 const OWN_NAME: HeaderValue = HeaderValue::from_static(concat!("ikigai/", env!("CARGO_PKG_VERSION")));
 
@@ -201,7 +206,8 @@ impl Shared {
             .http2_only(self.version == Version::Http2)
             .http2_keep_alive_interval(Duration::from_secs(30))
             .http2_keep_alive_timeout(Duration::from_secs(20))
-            .http2_adaptive_window(true)
+            .http2_initial_stream_window_size(STREAM_WINDOW)
+            .http2_initial_connection_window_size(CONNECTION_WINDOW)
             .build(self.connector.clone())
     }
 }

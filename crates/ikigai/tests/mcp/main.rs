@@ -9,6 +9,7 @@
     reason = "a helper that fails is a test that fails"
 )]
 
+mod hostile;
 mod over_http;
 mod program;
 mod server;

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use http_body_util::BodyExt as _;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -60,6 +61,12 @@ impl Remote {
                             let mut response = empty(307);
                             response.headers_mut().insert("location", "/mcp".parse().unwrap());
                             return Ok::<_, Infallible>(response);
+                        }
+                        if request.uri().path() == "/away" {
+                            let mut response = empty(307);
+                            let elsewhere = header("host").unwrap().replace("127.0.0.1", "http://localhost") + "/mcp";
+                            response.headers_mut().insert("location", elsewhere.parse().unwrap());
+                            return Ok(response);
                         }
                         if request.uri().path() != "/mcp" {
                             return Ok(empty(404));
@@ -155,6 +162,14 @@ async fn a_redirect_on_the_same_host_is_followed() {
 }
 
 #[tokio::test]
+async fn a_redirect_to_another_host_is_not_followed_with_the_key() {
+    let remote = Remote::start().await;
+    let error = remote.server("/away").bearer(KEY).connect().await.unwrap_err();
+    assert_eq!((error.kind(), remote.seen.lock().unwrap().len()), (ErrorKind::InvalidRequest, 1), "{error}");
+    assert!(error.to_string().ends_with("has moved to another host (status 307); use the new address"), "{error}");
+}
+
+#[tokio::test]
 async fn a_server_that_goes_away_in_a_call_is_an_error_and_no_hang() {
     let mut remote = Remote::start().await;
     let tools = remote.connect().await.tools().await.unwrap();
@@ -220,5 +235,68 @@ async fn replies_have_limits() {
     ] {
         let error = server.connect_timeout(Duration::from_secs(20)).connect().await.unwrap_err();
         assert!(error.to_string().contains(words), "{case}: {error}");
+    }
+}
+
+/// A server whose stream of events ends as soon as it has begun, or breaks, and asks to be called again at once.
+async fn streaming(breaks: bool) -> (Server, Arc<Mutex<Vec<std::time::Instant>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let asked: Arc<Mutex<Vec<std::time::Instant>>> = Arc::default();
+    let log = Arc::clone(&asked);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let log = Arc::clone(&log);
+            let answer = service_fn(move |request: http::Request<hyper::body::Incoming>| {
+                let log = Arc::clone(&log);
+                async move {
+                    let is_stream = request.method() == http::Method::GET;
+                    let sent = request.into_body().collect().await.unwrap().to_bytes();
+                    let asks = !is_stream && sent.windows(4).any(|word| word == b"\"id\"");
+                    let (status, kind, body) = match (is_stream, asks) {
+                        (true, _) => (200, "text/event-stream", "id: 1\nretry: 0\ndata: x\n\n"),
+                        (false, true) => (
+                            200,
+                            "application/json",
+                            r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"a","version":"1"}}}"#,
+                        ),
+                        (false, false) => (202, "application/json", ""),
+                    };
+                    let frame = Ok(hyper::body::Frame::data(bytes::Bytes::from(body)));
+                    let cut = (is_stream && breaks).then(|| Err(std::io::Error::other("it breaks")));
+                    // What has come is sent before it breaks.
+                    let frames = futures_util::stream::iter([frame].into_iter().chain(cut)).then(|frame| async {
+                        for _ in 0..100 {
+                            tokio::task::yield_now().await;
+                        }
+                        frame
+                    });
+                    let mut response = http::Response::new(http_body_util::StreamBody::new(frames));
+                    *response.status_mut() = http::StatusCode::from_u16(status).unwrap();
+                    response.headers_mut().insert("content-type", kind.parse().unwrap());
+                    response.headers_mut().insert("mcp-session-id", "s".parse().unwrap());
+                    if is_stream {
+                        log.lock().unwrap().push(std::time::Instant::now());
+                    }
+                    Ok::<_, Infallible>(response)
+                }
+            });
+            tokio::spawn(async move {
+                let _ = auto::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), answer).await;
+            });
+        }
+    });
+    (Server::url(format!("http://127.0.0.1:{port}/mcp")).http(Http::builder().no_proxy()).name("web"), asked)
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_at_once_is_not_requested_without_a_pause() {
+    for breaks in [false, true] {
+        let (server, asked) = streaming(breaks).await;
+        let server = server.connect().await.unwrap();
+        crate::support::until("the fourth stream", || asked.lock().unwrap().len() >= 4).await;
+        let asked = asked.lock().unwrap().clone();
+        assert!(asked[3] - asked[0] >= Duration::from_millis(1400), "{:?}", asked[3] - asked[0]);
+        drop(server);
     }
 }

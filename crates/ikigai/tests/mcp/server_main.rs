@@ -9,6 +9,7 @@
     reason = "a server that fails is a test that fails"
 )]
 
+mod hostile_main;
 mod server;
 
 use std::time::Duration;
@@ -16,7 +17,7 @@ use std::time::Duration;
 use rmcp::ServiceExt as _;
 use server::TestServer;
 
-/// `mcp_test_server [fail|silent|chatty|endless|orphan] [NOTE]`
+/// `mcp_test_server [fail|silent|chatty|endless|orphan|HOSTILE] [NOTE]`
 #[tokio::main]
 async fn main() {
     let mut words = std::env::args().skip(1);
@@ -38,7 +39,8 @@ async fn main() {
         "orphan" => {
             server.child = Some(std::process::Command::new("sleep").arg("600").spawn().unwrap().id());
         }
-        _ => {}
+        "" => {}
+        hostile => return hostile_main::serve(hostile),
     }
     server.serve(rmcp::transport::stdio()).await.unwrap().waiting().await.unwrap();
 }

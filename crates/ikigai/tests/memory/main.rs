@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may panic and tell as tests may")]
 
+mod http2;
 mod streams;
 
 use std::fmt::Debug;
