@@ -1,5 +1,5 @@
 //! Rules that the compiler does not check: which crate may depend on which, what the core must not use, that every
-//! dialect has the same files, and that no file gets too long.
+//! dialect has the same files, that public types can grow, and that no file gets too long.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests may")]
 
@@ -85,6 +85,9 @@ const LONGEST_TEST: usize = 700;
 
 /// The loss codes for settings that a model or provider does not accept. Only `fit` and `thinking` decide about those.
 const DECISIONS: [&str; 4] = ["RefusedByModel", "RefusedByProvider", "Discouraged", "OutOfRange"];
+
+/// The public types that other crates may match or build in full, because nothing will ever be added to them.
+const CLOSED: [&str; 4] = ["Delivery", "ShowThinking", "Span", "VectorForm"];
 
 #[test]
 fn crates_depend_only_as_the_design_says() {
@@ -221,6 +224,20 @@ fn no_file_is_too_long() {
 }
 
 #[test]
+fn what_may_grow_is_not_closed() {
+    let mut closed = BTreeSet::new();
+    for name in ["ikigai-core", "ikigai"] {
+        for file in sources(&root().join("crates").join(name).join("src")) {
+            closed.extend(closed_types(&code_without_tests(&file)));
+        }
+    }
+    assert_eq!(closed, BTreeSet::from(CLOSED.map(str::to_owned)));
+    let code = "#[derive(Clone)]\npub enum A {\n    B,\n}\n\npub struct C {\n    pub d: u8,\n}\n\npub struct E {\n    f: u8,\n}\n";
+    assert_eq!(closed_types(code), ["A", "C"]);
+    assert_eq!(closed_types(&format!("#[non_exhaustive]\n{code}")), ["C"]);
+}
+
+#[test]
 fn imports_are_seen_in_every_spelling() {
     for code in [
         "use crate::dialect::gemini::request;",
@@ -244,6 +261,26 @@ fn longest(file: &Path) -> usize {
         () if place.starts_with("crates/ikigai-core/src/") => LONGEST_OF_CORE,
         () => LONGEST_FILE,
     }
+}
+
+/// Returns the public enums and the structs with public fields that other crates can match or build in full.
+fn closed_types(code: &str) -> Vec<String> {
+    let mut closed = Vec::new();
+    // What stands between two items belongs to the second one.
+    for item in code.split("\n}\n").flat_map(|items| items.split("\n\n")) {
+        let Some((attributes, body)) = ["pub enum ", "pub struct "].iter().find_map(|kind| {
+            let start = if item.starts_with(kind) { 0 } else { item.find(&format!("\n{kind}"))? + 1 };
+            Some((&item[..start], &item[start..]))
+        }) else {
+            continue;
+        };
+        let is_open = body.starts_with("pub enum ") || body.contains("\n    pub ");
+        let name: String = body.split(' ').nth(2).unwrap().chars().take_while(|c| c.is_alphanumeric()).collect();
+        if is_open && !attributes.contains("non_exhaustive") {
+            closed.push(name);
+        }
+    }
+    closed
 }
 
 /// Whether the code names this module: after or before `::`, or in a `use`.

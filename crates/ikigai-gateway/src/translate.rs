@@ -63,10 +63,11 @@ pub(crate) async fn translate(
             from: way.upstream.model().clone(),
         }),
     };
+    // Boxed, so that a request that waits for its provider does not have the memory that its answer needs.
     let answer = if asked.streams {
-        answering.stream(exchange, call, way).await
+        Box::pin(answering.stream(exchange, call, way)).await
     } else {
-        answering.whole(exchange, call, way, asking.strictness).await
+        Box::pin(answering.whole(exchange, call, way, asking.strictness)).await
     };
     answer.map_err(Failure::charged)
 }

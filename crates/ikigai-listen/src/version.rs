@@ -94,6 +94,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Begun<S> {
 #[cfg(test)]
 mod tests {
 
+    use tokio::io::AsyncWriteExt as _;
+
     use super::*;
 
     #[tokio::test]

@@ -71,6 +71,7 @@ pub struct Rules {
 /// How to request pictures from a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Drawing {
     /// Like most models of its API.
     #[default]
