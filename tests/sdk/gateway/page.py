@@ -94,7 +94,7 @@ them also parallel calls, thinking over a tool turn, a picture and errors.
   (`@ai-sdk/openai` 3.0.141 with Chat and Responses, `anthropic` 3.0.138, `google` 3.0.141, `openai-compatible` 2.0.87), and `runTools`, `parse` and
   `stream` of `openai` 6.49.0; text alone: `token.js` 0.7.1.
 - Rust: `genai` 0.7.2 (OpenAI Chat and Responses, Anthropic, Gemini), `async-openai` 0.43.0 (Chat and Responses), `rig-core` 0.46.0 (OpenAI Chat
-  and Responses, Anthropic, Gemini): text, streams, tools, parallel calls, thinking over three tool turns and errors, without structured output.
+  and Responses, Anthropic, Gemini), with thinking over three tool turns.
 - Agent programs, each on the task of `./test --agents`: pi 0.73.1 in all four dialects; opencode 1.18.33 with the AI SDK's providers for
   Anthropic and Google; Cline 3.0.65 with `openai` and Continue 1.5.47 with `openai` and `anthropic`, for some of
   the providers. aider 0.86.2 was only tried with a question.
