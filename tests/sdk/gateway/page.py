@@ -65,6 +65,9 @@ becomes an exception of the SDK, or a complete answer if the fault does no harm.
 the gateway gives up on a silent provider after `timeouts.first_byte` and `timeouts.idle`. In a stream that passes through, an event with
 broken content reaches the SDK unchanged, which then fails as it does without the gateway.
 
+With their own retries on, the Python SDKs of OpenAI and Anthropic send a request once if the provider may have done its work (a connection that
+broke, no answer in time), and again if the provider refused it (429, 503), complete and streamed.
+
 ## Agent programs
 
 `./test --agents` runs Claude Code, Codex, Gemini CLI and opencode through the gateway, each with a provider of every dialect, on a task of
@@ -90,6 +93,8 @@ them also parallel calls, thinking over a tool turn, a picture and errors.
 - Node: LangChain (`@langchain/openai` 1.5.8, `anthropic` 1.5.11, `google-genai` 2.3.2), `@openai/agents` 0.20.0, the AI SDK 6.0.326
   (`@ai-sdk/openai` 3.0.141 with Chat and Responses, `anthropic` 3.0.138, `google` 3.0.141, `openai-compatible` 2.0.87), and `runTools`, `parse` and
   `stream` of `openai` 6.49.0; text alone: `token.js` 0.7.1.
+- Rust: `genai` 0.7.2 (OpenAI Chat and Responses, Anthropic, Gemini), `async-openai` 0.43.0 (Chat and Responses), `rig-core` 0.46.0 (OpenAI Chat
+  and Responses, Anthropic, Gemini), with thinking over three tool turns.
 - Agent programs, each on the task of `./test --agents`: pi 0.73.1 in all four dialects; opencode 1.18.33 with the AI SDK's providers for
   Anthropic and Google; Cline 3.0.65 with `openai` and Continue 1.5.47 with `openai` and `anthropic`, for some of
   the providers. aider 0.86.2 was only tried with a question.
@@ -100,14 +105,19 @@ What does not work, or not quietly:
   typing.Union`), and so does AutoGen's client for Anthropic (`unexpected keyword argument 'temperature'`).
 - Agent Framework's client for Responses continues a tool turn with `previous_response_id`, which works only if the provider speaks Responses.
   Its documentation says that `"store": False` makes it send the whole conversation; that was not tried.
-- Mirascope cannot read a Responses stream from a Gemini model that signs a streamed text (`text_end_chunk while not processing text`): the
-  signature's block has no text. For Gemini, it rejects thinking without a text, which signatures of Messages and Responses models have
-  (`Inside thought part with no text content`).
-- `google-genai-haystack` sends back nothing but what carries a signature. With thinking of a Messages or Responses model that is the thinking,
-  so the call is missing from the next turn, which is refused. In streams it loses parallel calls, whatever the provider.
+- Mirascope could not read a Responses stream from a Gemini model that signs a streamed text (`text_end_chunk while not processing text`), nor,
+  for Gemini, thinking without a text (`Inside thought part with no text content`). Since then, such signatures are no longer in empty parts;
+  it was not tried again.
+- `google-genai-haystack` sends back nothing but what carries a signature. With thinking of a Messages or Responses model that has a text, that
+  is the thinking, so the call is missing from the next turn, which is refused. In streams it loses parallel calls, whatever the provider.
+- `genai` sends reasoning back to Responses without its summary, and the signature of a Messages model's thinking is valid only with its text
+  (`Invalid signature in thinking block`). Without `with_capture_reasoning_content` there is no text to lose, and it works. For Gemini it puts
+  the result of a tool into an object of its own, with `name` and `content`; the model gets that object, as it does without the gateway.
 - `mistralai` reads answers and streams, but not the lists of models and embeddings, which Mistral spells differently.
 - Agno and the AI SDK take an unknown name that begins with `claude-` for the newest model, and send what only that accepts (adaptive thinking,
   128,000 tokens). Name the gateway's models after the models that answer.
+- `rig-core` goes by the name, too: for one that it does not know, it sends `max_tokens` to Chat Completions, adaptive thinking to Messages and
+  `thinkingLevel` to Gemini.
 - `langchain-anthropic` warns of an "unexpected tool content block" when a Gemini model signs a streamed text: the signature is in a
   `redacted_thinking` block, without tools unexpected there. The text is complete.
 - The AI SDK warns of thinking without a signature from Gemini models ("Reasoning parts without encrypted content", "unsupported reasoning

@@ -143,6 +143,10 @@ impl Source {
 
     fn read_file(&self, file: &Path) -> Result<Config, Failure> {
         let name = file.display().to_string();
+        // To open a pipe may take forever, and what came from it cannot be read again.
+        if std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(Failure::new(format!("cannot read {name}: it is not a regular file")));
+        }
         let read = places::read(file).map_err(|error| Failure::new(format!("cannot read {error}")))?;
         let text = read.ok_or_else(|| Failure::new(format!("cannot read {name}: there is no such file")))?;
         let read = Config::read_over(self.registry.clone(), &name, &text, &self.environment);
@@ -162,6 +166,7 @@ async fn serve_until_stopped(source: &Arc<Source>, new_key: bool, out: &mut Out)
             made = Some(keys.make()?);
         }
     }
+    let seen = source.file().and_then(watching::stamp);
     let config = source.read()?;
     for warning in &config.warnings {
         out.warning(warning);
@@ -182,7 +187,7 @@ async fn serve_until_stopped(source: &Arc<Source>, new_key: bool, out: &mut Out)
     out.text(&format!("{}\n", gateway.url()))?;
     out.flush()?;
     hints::show(&gateway, made.as_deref(), source.file.is_none(), out);
-    watching::until_stopped(&gateway, source).await;
+    watching::until_stopped(&gateway, source, seen).await;
     gateway.stop().await;
     drop(simulator);
     Ok(())

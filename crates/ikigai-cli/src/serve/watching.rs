@@ -13,10 +13,9 @@ use crate::exit::Failure;
 /// How often the file is checked. Polling works everywhere, even if the file is replaced through a link.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Applies new configurations until the gateway is stopped.
-pub(super) async fn until_stopped(gateway: &Gateway, source: &Arc<Source>) {
+/// Applies new configurations until the gateway is stopped. The running one was read from a file with this stamp.
+pub(super) async fn until_stopped(gateway: &Gateway, source: &Arc<Source>, mut seen: Option<Stamp>) {
     let mut signals = Signals::new();
-    let mut seen = source.file().map(stamp);
     let mut ticks = tokio::time::interval(LOOK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let (mut asked, mut reading): (bool, Option<Reading>) = (false, None);
@@ -32,11 +31,16 @@ pub(super) async fn until_stopped(gateway: &Gateway, source: &Arc<Source>) {
             }
             _ = ticks.tick() => {}
         }
-        let Some(file) = source.file().filter(|_| reading.is_none()) else { continue };
+        let Some(file) = source.file() else { continue };
         let now = stamp(file);
-        if asked || seen.as_ref() != Some(&now) {
-            (asked, seen) = (false, Some(now));
-            reading = Some(read(source));
+        if asked || seen != now {
+            (asked, seen) = (false, now);
+            if reading.replace(read(source)).is_some() {
+                tracing::warn!(
+                    target: "ikigai::gateway",
+                    "the last reading of the configuration has not ended; it is read anew"
+                );
+            }
         }
     }
 }
@@ -44,8 +48,8 @@ pub(super) async fn until_stopped(gateway: &Gateway, source: &Arc<Source>) {
 /// The outcome of reading a configuration, once there is one.
 type Reading = oneshot::Receiver<Result<Config, Failure>>;
 
-/// Reads the configuration in a separate thread. That may take forever (a pipe, a disk that is gone), and it must still
-/// be possible to stop the gateway.
+/// Reads the configuration in a separate thread. That may take forever (a secret from a pipe, a disk that is gone), and
+/// it must still be possible to stop the gateway, or to read a configuration without that.
 fn read(source: &Arc<Source>) -> Reading {
     let (tell, told) = oneshot::channel();
     let source = Arc::clone(source);
@@ -82,8 +86,11 @@ fn apply(gateway: &Gateway, read: Result<Config, Failure>) {
     }
 }
 
-/// Returns what distinguishes one state of a file from another.
-fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
+/// What distinguishes one state of a file from another: when it was changed, and its length.
+pub(super) type Stamp = (SystemTime, u64);
+
+/// Returns the stamp of a file as it is now. Take it before reading the file, so that no change is missed.
+pub(super) fn stamp(file: &Path) -> Option<Stamp> {
     let metadata = std::fs::metadata(file).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }

@@ -137,6 +137,60 @@ fn the_configuration_is_read_again_and_a_bad_one_changes_nothing() {
     assert!(!log.contains(KEY), "{log}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_configuration_that_is_a_pipe_is_refused_and_the_next_one_is_read() {
+    let entry = |name: &str| {
+        format!("auth.keys = [\"env:CLIENT_KEY\"]\n[models.{name}]\ntargets = [\"sim:claude-sonnet-4-5\"]\n")
+    };
+    let home = Home::new().file("gateway.toml", &entry("one"));
+    let (file, target, pipe) = (home.path("gateway.toml"), home.path("next.toml"), home.path("pipe"));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Behind a link, too.
+    std::os::unix::fs::symlink(&pipe, &target).unwrap();
+    let refused = |file: &Path| format!("cannot read {}: it is not a regular file", file.display());
+    for arguments in [&["--check"][..], &["--listen", "127.0.0.1:0"]] {
+        let mut command = ikigai(&["serve", "--config", target.to_str().unwrap()]);
+        let said = said(command.args(arguments));
+        let expected = (Some(1), "", format!("error: {}\n", refused(&target)));
+        assert_eq!((said.code, said.stdout.as_str(), said.stderr), expected, "{arguments:?}");
+    }
+    let gateway = Running::start(&home, &["--config", file.to_str().unwrap()]);
+    std::fs::rename(&target, &file).unwrap();
+    gateway.wait("nothing is said", || text(&gateway.log).contains(&refused(&file)));
+    assert_eq!((gateway.ask("one", KEY).0, gateway.ask("two", KEY).0), (200, 404));
+    std::fs::write(&target, entry("two")).unwrap();
+    std::fs::rename(&target, &file).unwrap();
+    gateway.wait("it is not read", || gateway.ask("two", KEY).0 == 200);
+    gateway.stop();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reading_that_does_not_end_does_not_keep_the_next_from_starting() {
+    let entry = |name: &str, key: &str| {
+        format!("auth.keys = [\"env:CLIENT_KEY\"{key}]\n[models.{name}]\ntargets = [\"sim:claude-sonnet-4-5\"]\n")
+    };
+    let home = Home::new().file("gateway.toml", &entry("one", ""));
+    let (file, pipe) = (home.path("gateway.toml"), home.path("pipe"));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let gateway = Running::start(&home, &["--config", file.to_str().unwrap()]);
+    std::fs::write(&file, entry("never", &format!(", \"file:{}\"", pipe.display()))).unwrap();
+    // The other end of a pipe can only be opened once somebody reads, who then waits for an end.
+    let endless = std::cell::OnceCell::new();
+    gateway.wait("nobody reads", || {
+        let mut options = std::fs::File::options();
+        let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap();
+        let opened = std::os::unix::fs::OpenOptionsExt::custom_flags(options.write(true), flags).open(&pipe);
+        opened.is_ok_and(|opened| endless.set(opened).is_ok())
+    });
+    std::fs::write(&file, entry("two", "")).unwrap();
+    gateway.wait("it is not read", || gateway.ask("two", KEY).0 == 200);
+    let log = gateway.stop();
+    assert!(log.contains("the last reading of the configuration has not ended"), "{log}");
+    drop(endless);
+}
+
 #[test]
 fn a_configuration_is_checked_without_a_start() {
     let home = Home::new()

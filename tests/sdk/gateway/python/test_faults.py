@@ -1,5 +1,7 @@
-"""What goes wrong at a provider reaches the SDKs as their own exceptions: never as a short answer, never as silence."""
+"""What goes wrong at a provider reaches the SDKs as their own exceptions: never as a short answer, never as silence,
+and never as a second bill."""
 
+import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -100,3 +102,61 @@ def test_fault(outcomes, fault, inbound, streams):
             assert fault not in HARMLESS, f"to {upstream}: {outcome}"
         else:
             assert FAULTS[fault](outcome), f"to {upstream}: taken for complete: {outcome}"
+
+
+# What goes wrong once, and how many requests an SDK that repeats what it may has then sent.
+REPEATED = {
+    "cut_before_headers": 1,
+    "cut_mid_header": 1,
+    # Longer than the gateway waits.
+    "slow_first_byte,ms=60000": 1,
+    "status=429,retry_after_ms=5": 2,
+    "status=503": 2,
+}
+# Gemini's follow no header. They do not repeat a request unless they are told to.
+REPEATERS = ("chat", "responses", "messages")
+
+REPEATS = [
+    (fault, inbound, upstream, streams)
+    for fault in REPEATED
+    for inbound in REPEATERS
+    for upstream in house.DIALECTS
+    for streams in (False, True)
+]
+
+
+def repeat(place):
+    """What became of a cell whose SDK repeats a request as it does by default: its answer or its exception."""
+    _, inbound, upstream, streams = REPEATS[place]
+    conversation = CLIENTS[inbound](Asked(f"to-{upstream}", f"cell {place}."))
+    conversation.sdk = conversation.sdk.with_options(max_retries=2)
+    try:
+        return conversation.ask(streams).text
+    except conversation.failure as error:
+        return type(error)
+
+
+@pytest.fixture(scope="module")
+def repeats():
+    """Of all cells, what became of them and how many requests reached the provider."""
+    house.reset()
+    house.expect(
+        *[{"when": {"text": f"cell {place}."}, "text": TEXT, "fault": cell[0]} for place, cell in enumerate(REPEATS)],
+        {"text": TEXT, "times": 0},
+    )
+    with ThreadPoolExecutor(12) as pool:
+        found = list(pool.map(repeat, range(len(REPEATS))))
+    sent = [json.dumps(body) for body in house.received()]
+    house.reset()
+    counts = [sum(f'"cell {place}."' in body for body in sent) for place in range(len(REPEATS))]
+    return dict(zip(REPEATS, zip(found, counts)))
+
+
+@pytest.mark.parametrize("streams", (False, True), ids=("whole", "stream"))
+@pytest.mark.parametrize("inbound", REPEATERS)
+@pytest.mark.parametrize("fault", REPEATED)
+def test_nothing_is_paid_for_twice(repeats, fault, inbound, streams):
+    for upstream in house.DIALECTS:
+        outcome, count = repeats[fault, inbound, upstream, streams]
+        assert count == REPEATED[fault], f"to {upstream}: {outcome}"
+        assert (outcome == TEXT) == (count == 2), f"to {upstream}: {outcome}"
