@@ -10,7 +10,7 @@ use crate::dialect::openai_responses::content::{self, Keep, OUTPUT};
 use crate::dialect::openai_responses::items::OpenMessage;
 use crate::dialect::openai_responses::wire::{self, Entry, Item, Items, Many, Parts, find, put};
 use crate::dialect::openai_responses::{DIALECT, error, items, usage};
-use crate::dialect::seal::{Answerer, Sealed};
+use crate::dialect::seal::{Answerer, Sealed, may_be_state_alone};
 use crate::dialect::{Reply, WireResponse};
 use crate::json::wire::{Raw, Text as Words, write};
 use crate::wire::Ids;
@@ -379,19 +379,12 @@ pub(crate) fn seal_text(text: &Text, answerer: &Answerer, ids: &mut Ids) -> Opti
 /// Seals a text block that is nothing but another dialect's state. It is not written as a part: readers take an empty part
 /// for a text, and some for the answer.
 pub(crate) fn seal_alone(text: &Text, answerer: &Answerer, ids: &mut Ids) -> Option<Item<'static>> {
-    if !may_be_state_alone(text) {
+    if !may_be_state_alone(text, DIALECT) {
         return None;
     }
     let mut sealed = Sealed::of(&text.provider_data, BlockKind::Text, DIALECT, answerer)?;
     sealed.note.set("alone", true);
     Some(carrier(&sealed, ids))
-}
-
-/// Whether a text has nothing that would be written here, unless a piece of text follows.
-pub(crate) fn may_be_state_alone(text: &Text) -> bool {
-    let data = &text.provider_data;
-    let own = [Part::State, Part::Extra, Part::Answer, Part::Shape];
-    text.text.is_empty() && !text.is_refusal() && own.into_iter().all(|part| data.part(DIALECT, part).is_empty())
 }
 
 /// Makes a reasoning item that only carries another dialect's state.

@@ -10,6 +10,7 @@ use crate::dialect::openai_responses::content::{Keep, other};
 use crate::dialect::openai_responses::items::{self, said};
 use crate::dialect::openai_responses::response;
 use crate::dialect::openai_responses::wire::{self, Entry, Item, Many, find};
+use crate::dialect::seal::may_be_state_alone;
 use crate::json::loose::read_raw;
 use crate::json::wire::Text as Words;
 use crate::{Arguments, Block, Json, Other, Part, ProviderData, Text, ThinkingBlock, ToolCall};
@@ -57,7 +58,7 @@ impl Encoder {
     /// Opens a block. Returns `None` if this wire has no place for it.
     pub(super) fn begin_block(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) -> Option<Slot> {
         if let Block::Text(text) = block {
-            if !text.provider_data.is_empty() && response::may_be_state_alone(text) {
+            if !text.provider_data.is_empty() && may_be_state_alone(text, DIALECT) {
                 self.release(out);
                 self.unsaid = Some((index, text.clone()));
                 return None;
