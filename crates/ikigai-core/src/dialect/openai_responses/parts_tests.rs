@@ -169,6 +169,6 @@ fn other_dialects_lose_the_part_and_say_so() {
         for event in events(&whole) {
             encoder.push(&event, &mut out);
         }
-        assert_eq!(is_the_part(&encoder.losses()), ["content[1]"], "{dialect:?}");
+        assert_eq!(is_the_part(encoder.losses()), ["content[1]"], "{dialect:?}");
     }
 }
