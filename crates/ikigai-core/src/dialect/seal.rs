@@ -10,7 +10,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Reply;
-use crate::{BlockKind, Dialect, Fields, Part, ProviderData};
+use crate::{BlockKind, Dialect, Fields, Part, ProviderData, Text};
 
 const PREFIX: &str = "ikg1.";
 /// None of our notes has more fields.
@@ -48,6 +48,14 @@ pub(crate) struct Sealed {
     /// anything with it.
     #[serde(rename = "d", deserialize_with = "ProviderData::read_state")]
     pub(crate) data: ProviderData,
+}
+
+/// Whether a text has nothing that would be written in this dialect, unless a piece of text follows. It may be nothing
+/// but another dialect's state.
+pub(crate) fn may_be_state_alone(text: &Text, own: Dialect) -> bool {
+    let parts = [Part::State, Part::Extra, Part::Answer, Part::Shape];
+    let is_foreign = || parts.into_iter().all(|part| text.provider_data.part(own, part).is_empty());
+    text.text.is_empty() && !text.is_refusal() && is_foreign()
 }
 
 impl Sealed {

@@ -30,8 +30,8 @@ const LONGEST: usize = 8 << 10;
 pub(crate) struct Holes<'a> {
     /// The keys whose strings may differ. Numbers may differ anywhere, except for an index.
     pub(crate) texts: &'a [&'a str],
-    /// The top-level key whose object is reported.
-    pub(crate) value: Option<&'a str>,
+    /// The spellings of the top-level key whose object is reported, the usual one first.
+    pub(crate) values: &'a [&'a str],
 }
 
 /// A piece of a frame that may differ in frames like it.
@@ -193,7 +193,7 @@ impl<S: Copy> Alike<S> {
                     }
                 }
                 b'{' => {
-                    if depth == 1 && may_differ.value.is_some_and(|value| key == value.as_bytes()) {
+                    if depth == 1 && may_differ.values.iter().any(|value| key == value.as_bytes()) {
                         let end = skip::value(piece, start).ok()?;
                         self.push(base + start, base + start, HoleKind::ValueStart, None)?;
                         self.push(base + end, base + end, HoleKind::ValueEnd, slot)?;

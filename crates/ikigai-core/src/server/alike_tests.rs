@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const HOLES: Holes<'_> = Holes { texts: &["text"], value: Some("usage") };
+const HOLES: Holes<'_> = Holes { texts: &["text"], values: &["usage"] };
 
 fn frame(text: &str, count: u64, tail: &str) -> String {
     format!(

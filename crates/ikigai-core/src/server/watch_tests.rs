@@ -144,6 +144,44 @@ fn a_growing_array_is_a_stream() {
 }
 
 #[test]
+fn snake_case_is_followed_like_camel_case() {
+    let text = |count: u64| {
+        format!(
+            "data: {{\"candidates\":[{{\"content\":{{\"parts\":[{{\"text\":\"x{count}\"}}]}}}}],\"usage_metadata\":{{\"prompt_token_count\":3,\"candidates_token_count\":{count},\"total_token_count\":{}}},\"model_version\":\"m\",\"response_id\":\"r\"}}\n\n",
+            count + 3
+        )
+    };
+    // Cut off after frames of one form: the counts of the last one are the right ones.
+    let cut = (1..9).map(text).collect::<String>();
+    let end = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"function_call\":{\"name\":\"f\"}}]},\"finish_reason\":\"STOP\"}]}\n\n";
+    let whole = format!("{cut}{end}");
+    for stream_text in [&cut, &whole] {
+        let camel = stream_text
+            .replace("usage_metadata", "usageMetadata")
+            .replace("prompt_token_count", "promptTokenCount")
+            .replace("candidates_token_count", "candidatesTokenCount")
+            .replace("total_token_count", "totalTokenCount")
+            .replace("model_version", "modelVersion")
+            .replace("response_id", "responseId")
+            .replace("function_call", "functionCall")
+            .replace("finish_reason", "finishReason");
+        let bare = |mut seen: Seen| {
+            if let Some(usage) = &mut seen.usage {
+                usage.provider_data = crate::ProviderData::default();
+            }
+            seen
+        };
+        let seen = bare(stream(Dialect::Gemini, stream_text));
+        assert_eq!(seen, bare(stream(Dialect::Gemini, &camel)));
+        assert_eq!(seen.usage.map(|usage| usage.total_tokens()), Some(11));
+        assert_eq!((seen.id.as_deref(), seen.model.as_deref()), (Some("r"), Some("m")));
+    }
+    assert_eq!(stream(Dialect::Gemini, &whole).finish_reason, Some(FinishReason::ToolUse));
+    let blocked = watched(Dialect::Gemini, Delivery::Whole, [&br#"{"prompt_feedback":{"block_reason":"SAFETY"}}"#[..]]);
+    assert_eq!(blocked.finish_reason, Some(FinishReason::ContentFilter));
+}
+
+#[test]
 fn framing_is_what_decoders_accept() {
     let end = "data: {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":1}}\n\n";
     let expected = stream(Dialect::OpenaiChat, end);

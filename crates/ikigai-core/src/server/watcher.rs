@@ -295,7 +295,9 @@ impl Watcher {
 
     /// Reads the counts of frames that only a glance was taken at.
     fn settle(&mut self) {
-        if let Some(name) = self.watched.holes.and_then(|holes| holes.value).filter(|_| !self.counts.is_empty()) {
+        if let Some(name) =
+            self.watched.holes.and_then(|holes| holes.values.first()).filter(|_| !self.counts.is_empty())
+        {
             let data = format!(r#"{{"{name}":{}}}"#, self.counts);
             self.counts.clear();
             self.read(Frame { name: None, data: &data });

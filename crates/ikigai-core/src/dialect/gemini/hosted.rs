@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::dialect::hosted::{self, Found, Texts, at, text};
+use crate::dialect::hosted::{self, Found, Texts, text};
 use crate::{
     Arguments, Block, Citation, CitedSource, Fields, FoundSource, Json, Location, Part, ProviderCall, ProviderData,
     ProviderFailure, ProviderResult, ProviderTool, Span,
@@ -28,7 +28,17 @@ pub(super) fn raise(data: &Json) -> Option<Block> {
     let call = either(part, ["toolCall", "tool_call"]);
     let response = either(part, ["toolResponse", "tool_response"]);
     let there = [code, ran, call, response].into_iter().filter(|member| member.is_object()).count();
-    let beside = ["text", "inlineData", "fileData", "functionCall", "functionResponse"];
+    let beside = [
+        "text",
+        "inlineData",
+        "inline_data",
+        "fileData",
+        "file_data",
+        "functionCall",
+        "function_call",
+        "functionResponse",
+        "function_response",
+    ];
     if there != 1 || beside.iter().any(|member| !part[*member].is_null()) {
         return None;
     }
@@ -89,16 +99,20 @@ fn tool_of(name: &str) -> ProviderTool {
 pub(crate) fn found(data: &ProviderData, texts: &Texts) -> Found {
     let mut found = Found::default();
     let kept = data.part(DIALECT, Part::Answer);
-    if let Some(grounding) = kept.get("groundingMetadata") {
+    let kept = |names: [&str; 2]| names.into_iter().find_map(|name| kept.get(name));
+    if let Some(grounding) = kept(["groundingMetadata", "grounding_metadata"]) {
         grounded(grounding.value(), texts, &mut found);
     }
-    if let Some(context) = kept.get("urlContextMetadata") {
-        let pages = at(context.value(), "/urlMetadata").as_array().into_iter().flatten();
-        found.sources.extend(pages.filter_map(|page| text(&page["retrievedUrl"])).map(FoundSource::url));
+    if let Some(context) = kept(["urlContextMetadata", "url_context_metadata"]) {
+        let pages = either(context.value(), ["urlMetadata", "url_metadata"]).as_array().into_iter().flatten();
+        let urls = pages.filter_map(|page| text(either(page, ["retrievedUrl", "retrieved_url"])));
+        found.sources.extend(urls.map(FoundSource::url));
     }
-    if let Some(recited) = kept.get("citationMetadata") {
+    if let Some(recited) = kept(["citationMetadata", "citation_metadata"]) {
         let value = recited.value();
-        for source in either(value, ["citationSources", "citations"]).as_array().into_iter().flatten() {
+        let sources =
+            ["citationSources", "citations", "citation_sources"].into_iter().find_map(|name| value[name].as_array());
+        for source in sources.into_iter().flatten() {
             let Some(url) = text(&source["uri"]) else { continue };
             let source_of = CitedSource::Url { url, title: text(&source["title"]) };
             let citation = Citation { source: source_of, ..Citation::default() };
@@ -109,16 +123,17 @@ pub(crate) fn found(data: &ProviderData, texts: &Texts) -> Found {
 }
 
 fn span(value: &Value) -> Option<Span> {
-    let number = |name: &str| value[name].as_u64().and_then(|number| usize::try_from(number).ok());
-    Some(Span::new(number("startIndex").unwrap_or(0), number("endIndex")?))
+    let number = |names| either(value, names).as_u64().and_then(|number| usize::try_from(number).ok());
+    Some(Span::new(number(["startIndex", "start_index"]).unwrap_or(0), number(["endIndex", "end_index"])?))
 }
 
 fn grounded(grounding: &Value, texts: &Texts, found: &mut Found) {
     let none = Vec::new();
-    let chunks = grounding["groundingChunks"].as_array().unwrap_or(&none);
+    let chunks = either(grounding, ["groundingChunks", "grounding_chunks"]).as_array().unwrap_or(&none);
     let mut cited = vec![false; chunks.len()];
-    for support in grounding["groundingSupports"].as_array().unwrap_or(&none) {
-        for number in support["groundingChunkIndices"].as_array().unwrap_or(&none) {
+    for support in either(grounding, ["groundingSupports", "grounding_supports"]).as_array().unwrap_or(&none) {
+        for number in either(support, ["groundingChunkIndices", "grounding_chunk_indices"]).as_array().unwrap_or(&none)
+        {
             let place = number.as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or(usize::MAX);
             let Some(chunk) = chunks.get(place) else { continue };
             if let Some(cited) = cited.get_mut(place) {
@@ -133,23 +148,24 @@ fn grounded(grounding: &Value, texts: &Texts, found: &mut Found) {
 
 fn citation_of(chunk: &Value) -> Citation {
     let place = |member: &Value| {
-        let url = text(either(member, ["uri", "sourceUri"]))?;
+        let url = ["uri", "sourceUri", "source_uri"].iter().find_map(|name| text(&member[*name]))?;
         Some(CitedSource::Url { url, title: text(&member["title"]) })
     };
     if let Some(source) = ["web", "maps", "image"].iter().find_map(|name| place(&chunk[*name])) {
         return Citation { source, ..Citation::default() };
     }
-    let file = &chunk["retrievedContext"];
+    let file = either(chunk, ["retrievedContext", "retrieved_context"]);
     let source = match file.is_object() {
         true => CitedSource::File {
             file_id: text(&file["uri"]),
             filename: text(&file["title"]),
-            store: text(&file["fileSearchStore"]),
+            store: text(either(file, ["fileSearchStore", "file_search_store"])),
             container_id: None,
         },
         false => CitedSource::Other,
     };
-    let location = file["pageNumber"].as_u64().map(|page| Location::Pages(page, page.saturating_add(1)));
+    let location =
+        either(file, ["pageNumber", "page_number"]).as_u64().map(|page| Location::Pages(page, page.saturating_add(1)));
     Citation { source, location, cited_text: text(&file["text"]), ..Citation::default() }
 }
 

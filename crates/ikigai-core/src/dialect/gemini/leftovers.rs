@@ -14,7 +14,7 @@ use crate::{Fields, Json, Part, ProviderData};
 /// The key for fields that say nothing.
 const DEFAULTS: &str = "defaults";
 /// The key for unusual names.
-const NAMES: &str = "names";
+pub(super) const NAMES: &str = "names";
 
 /// The leftovers of an object being read.
 #[derive(Debug, Default)]

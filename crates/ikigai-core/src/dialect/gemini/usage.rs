@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::DIALECT;
 use crate::json::{
     self,
-    wire::{Raw, Rest, keep},
+    wire::{Names, Raw, Rest, keep},
 };
 use crate::{Fields, Part, ProviderData, Usage};
 
@@ -28,18 +28,19 @@ const NAMES: [&str; 6] = [
     "totalTokenCount",
 ];
 const PROMPT_DETAILS: &str = "promptTokensDetails";
+const PROMPT_DETAILS_SNAKE: &str = "prompt_tokens_details";
 
 wire! {
     /// An answer's token counts; `rest` is whatever is not a count.
-    pub(super) struct UsageMetadata<'a> {
-        prompt "promptTokenCount": Count<'a>,
-        candidates "candidatesTokenCount": Count<'a>,
-        thoughts "thoughtsTokenCount": Count<'a>,
-        cached "cachedContentTokenCount": Count<'a>,
-        tool_use "toolUsePromptTokenCount": Count<'a>,
-        total "totalTokenCount": Count<'a>,
+    pub(super) struct UsageMetadata<'a> [names] {
+        prompt "promptTokenCount" | "prompt_token_count": Count<'a>,
+        candidates "candidatesTokenCount" | "candidates_token_count": Count<'a>,
+        thoughts "thoughtsTokenCount" | "thoughts_token_count": Count<'a>,
+        cached "cachedContentTokenCount" | "cached_content_token_count": Count<'a>,
+        tool_use "toolUsePromptTokenCount" | "tool_use_prompt_token_count": Count<'a>,
+        total "totalTokenCount" | "total_token_count": Count<'a>,
         /// Sent with every frame of a stream: here it needs no allocation.
-        prompt_details "promptTokensDetails": Raw<'a>,
+        prompt_details "promptTokensDetails" | "prompt_tokens_details": Raw<'a>,
     }
 }
 
@@ -92,17 +93,22 @@ impl<'a> UsageMetadata<'a> {
         [&self.prompt, &self.candidates, &self.thoughts, &self.cached, &self.tool_use, &self.total]
     }
 
-    /// Creates the metadata from a stream's counts and its other fields.
-    pub(super) fn new(counts: Counts, details: &'a Fields) -> Self {
+    /// Creates the metadata from a stream's counts and its other fields, under the names that they had.
+    pub(super) fn new(counts: Counts, details: &'a Fields, names: Names<'a>) -> Self {
         let mut rest = details.as_rest();
         let place = rest.iter().position(|(name, _)| name == PROMPT_DETAILS);
         let prompt_details = place.map(|place| Raw(rest.remove(place).1));
-        UsageMetadata { prompt_details, rest, ..counts.into() }
+        UsageMetadata { prompt_details, rest, names, ..counts.into() }
     }
 
     /// Returns whatever is not a count.
     pub(super) fn details(self) -> impl Iterator<Item = (Cow<'a, str>, Cow<'a, RawValue>)> {
-        let prompt = self.prompt_details.map(|raw| (Cow::Borrowed(PROMPT_DETAILS), raw.0));
+        let name = if self.names.iter().any(|name| name == PROMPT_DETAILS_SNAKE) {
+            PROMPT_DETAILS_SNAKE
+        } else {
+            PROMPT_DETAILS
+        };
+        let prompt = self.prompt_details.map(|raw| (Cow::Borrowed(name), raw.0));
         prompt.into_iter().chain(self.rest)
     }
 

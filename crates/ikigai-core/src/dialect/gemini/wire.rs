@@ -141,18 +141,18 @@ wire! {
     }
 
     /// An answer, or a frame of a stream.
-    pub(super) struct Answer<'a> {
+    pub(super) struct Answer<'a> [names] {
         candidates "candidates": OneOrMany<Candidate<'a>>,
-        usage "usageMetadata": UsageMetadata<'a>,
-        model "modelVersion": Text<'a>,
-        id "responseId": Text<'a>,
+        usage "usageMetadata" | "usage_metadata": UsageMetadata<'a>,
+        model "modelVersion" | "model_version": Text<'a>,
+        id "responseId" | "response_id": Text<'a>,
         error "error": Raw<'a>,
     }
 
     /// One candidate of an answer.
-    pub(super) struct Candidate<'a> {
+    pub(super) struct Candidate<'a> [names] {
         content "content": Content<'a>,
-        finish "finishReason": Text<'a>,
+        finish "finishReason" | "finish_reason": Text<'a>,
         index "index": Raw<'a>,
     }
 }

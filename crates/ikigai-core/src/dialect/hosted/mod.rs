@@ -86,6 +86,11 @@ pub(crate) fn read_answer(response: &mut Response, dialect: Dialect) {
     if !is_around(dialect) || response.provider_data.part(dialect, Part::Answer).is_empty() {
         return;
     }
+    let is_cited = |block: &Block| matches!(block, Block::Text(text) if !text.citations.is_empty());
+    if response.content.iter().any(is_cited) {
+        // It came in the frames of a stream, which have been read.
+        return;
+    }
     let found = found(dialect, &response.provider_data, &Texts::of(&response.content));
     for (index, citation) in found.citations {
         if let Some(Block::Text(text)) = response.content.get_mut(index) {

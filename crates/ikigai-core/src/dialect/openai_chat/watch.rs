@@ -6,7 +6,7 @@ use crate::server::alike::Holes;
 pub(crate) static WATCHED: Watched = Watched {
     holes: Some(Holes {
         texts: &["content", "reasoning_content", "reasoning", "reasoning_text", "text", "arguments", "obfuscation"],
-        value: Some("usage"),
+        values: &["usage"],
     }),
     ..Watched::new(CHUNK)
 };

@@ -2,16 +2,23 @@
 //! history, in an answer and in a stream.
 
 use std::borrow::Cow;
+use std::vec;
+
+use serde_json::value::RawValue;
 
 use super::content::{self, Keep, OUTPUT, bare_text, other};
-use super::wire::{self, Content, Entry, Item, Many, Parts, find, word};
+use super::wire::{self, Content, Entry, Item, Many, Parts, find, kind_of, word};
 use super::{DIALECT, hosted};
 use crate::json::loose::{Loose as _, read_raw};
 use crate::json::wire::{Text as Words, read_str};
-use crate::{Arguments, Block, Fields, Json, Part, ProviderData, Text, ThinkingBlock, ToolCall};
+use crate::{Arguments, Block, Fields, Json, Other, Part, ProviderData, Text, ThinkingBlock, ToolCall};
 
 /// The names of a text's fields that belong to its item.
 const OF_ITEM: &str = "of_item";
+/// The types of the unknown parts directly before the first text of a message. They are blocks of their own.
+const BEFORE: &str = "before";
+/// The types of those directly after a text.
+const AFTER: &str = "after";
 
 /// Reads one item. An unknown or malformed one is kept whole.
 ///
@@ -33,13 +40,13 @@ pub(super) fn decode(item: Entry<'_, Item<'_>>, lists: Part) -> Vec<Block> {
     }
 }
 
-/// Whether this is a message of the model. If its type is given, its role may be missing.
+/// Whether this is a message of the model with some text. If its type is given, its role may be missing.
 fn is_message(item: &Item<'_>) -> bool {
     let typed = word(&item.kind) == "message";
     let spoken = word(&item.role) == "assistant" || (typed && item.role.is_none());
     let fits = match &item.content {
         Many::Text(_) => true,
-        Many::List(parts) => !parts.is_empty() && parts.iter().all(is_text_part),
+        Many::List(parts) => parts.iter().any(is_text_part),
         Many::Absent => false,
     };
     (typed || item.kind.is_none()) && spoken && fits
@@ -62,24 +69,118 @@ fn message(mut item: Item<'_>, lists: Part) -> Vec<Block> {
     if item.role.take().is_none() {
         shape.set("role", "absent");
     }
-    let mut texts: Vec<Text> = match std::mem::take(&mut item.content) {
+    let mut blocks: Vec<Block> = match std::mem::take(&mut item.content) {
         Many::Text(text) => {
             shape.set("string", true);
-            vec![Text { text: text.into_string(), ..Text::default() }]
+            vec![Block::text(text.into_string())]
         }
         Many::List(parts) => {
-            let parts = parts.into_iter().filter_map(|part| match part {
-                Entry::Fits(part) => Some(content::text(part, OUTPUT, lists)),
-                Entry::Odd(_) => None,
+            let parts = parts.into_iter().map(|part| match part {
+                part if !is_text_part(&part) => Block::Other(other(&part)),
+                Entry::Fits(part) => Block::Text(content::text(part, OUTPUT, lists)),
+                Entry::Odd(_) => Block::Other(other(&part)),
             });
             parts.collect()
         }
         Many::Absent => Vec::new(),
     };
-    if let Some(text) = texts.first_mut() {
-        begin_item(&mut text.provider_data, shape, item);
+    mark_others(&mut blocks, &mut shape);
+    if let Some(data) = blocks.iter_mut().find_map(Block::provider_data_mut) {
+        begin_item(data, shape, item);
     }
-    texts.into_iter().map(Block::Text).collect()
+    blocks
+}
+
+/// Marks the texts next to unknown parts, so that these are put back into the message.
+fn mark_others(blocks: &mut [Block], shape: &mut Fields) {
+    let mut last: Option<&mut Text> = None;
+    let mut types: Vec<String> = Vec::new();
+    let mut mark = |text: Option<&mut Text>, types: &mut Vec<String>| {
+        let types = std::mem::take(types);
+        match text {
+            _ if types.is_empty() => {}
+            Some(text) => text.provider_data.set_part(DIALECT, Part::Shape, AFTER, serde_json::json!(types)),
+            None => shape.set(BEFORE, serde_json::json!(types)),
+        }
+    };
+    for block in blocks {
+        match block {
+            Block::Text(text) => mark(last.replace(text), &mut types),
+            Block::Other(other) => types.push(type_of(other)),
+            _ => {}
+        }
+    }
+    mark(last, &mut types);
+}
+
+/// Marks the beginning of a message with the unknown parts before its first text.
+pub(super) fn mark_before<'o>(data: &mut ProviderData, others: impl Iterator<Item = &'o Other>) {
+    let types: Vec<String> = others.map(type_of).collect();
+    if !types.is_empty() {
+        let header = std::mem::take(data);
+        data.set_part(DIALECT, Part::Shape, BEFORE, serde_json::json!(types));
+        data.merge(header);
+    }
+}
+
+/// Returns the type of an object that is kept whole, or `""`.
+pub(super) fn type_of(other: &Other) -> String {
+    kind_of(other.data.raw()).unwrap_or_default()
+}
+
+fn types(text: &Text, name: &str) -> Vec<String> {
+    let types = text.provider_data.part(DIALECT, Part::Shape).get(name);
+    types.and_then(|types| types.to().ok()).unwrap_or_default()
+}
+
+/// Returns how many of the objects written last belong to the message that begins with this text.
+pub(super) fn count_before<'w>(text: &Text, written: impl Iterator<Item = &'w RawValue>) -> usize {
+    let types = types(text, BEFORE);
+    let same = written.zip(types.iter().rev()).filter(|(raw, kind)| kind_of(raw).unwrap_or_default() == **kind);
+    if same.count() == types.len() { types.len() } else { 0 }
+}
+
+/// Returns the types of the unknown parts that follow a text in its message.
+pub(super) fn after(text: &Text) -> vec::IntoIter<String> {
+    types(text, AFTER).into_iter()
+}
+
+/// A message item being written.
+#[derive(Debug)]
+pub(super) struct OpenMessage<'a> {
+    pub(super) first: &'a Text,
+    keep: Keep,
+    parts: Parts<'a>,
+    /// The types of the unknown parts that come next.
+    after: vec::IntoIter<String>,
+}
+
+impl<'a> OpenMessage<'a> {
+    /// Begins a message with the text that has its marks, and the parts before that.
+    pub(super) fn new(first: &'a Text, before: Parts<'a>, keep: Keep) -> Self {
+        OpenMessage { first, keep, parts: before, after: vec::IntoIter::default() }
+    }
+
+    pub(super) fn text(&mut self, text: &'a Text, part: wire::Part<'a>) {
+        self.after = after(text);
+        self.parts.push(Entry::Fits(part));
+    }
+
+    /// Adds an unknown part. Returns `false` if the message has none here.
+    pub(super) fn other(&mut self, other: &'a Other) -> bool {
+        let expected = self.after.as_slice().first().is_some_and(|kind| *kind == type_of(other));
+        if expected {
+            self.after.next();
+            self.parts.push(Entry::Odd(Cow::Borrowed(other.data.raw())));
+        }
+        expected
+    }
+
+    pub(super) fn close(self) -> Item<'a> {
+        let mut item = open_message(self.first, self.keep);
+        close_message(&mut item, self.parts, self.first, self.keep);
+        item
+    }
 }
 
 /// Adds a message item's own fields to the block that it begins with.

@@ -34,6 +34,7 @@
 //! | request | shape | `input`, `numbers`, `reasoning` | how a value was written |
 //! | message, text | shape | `item`, `of_item`, `easy`, `string`, `role`, `parts` | the message item around the parts; `item` begins a new one |
 //! | text | shape | `refusal`, `part_type` | the kind of part |
+//! | text | shape | `before`, `after` | the types of the unknown parts of its message next to it, which are blocks of their own |
 //! | image, document | shape | `prompt_cache_breakpoint`, `bare_data`, `data_in` | how it was written |
 //! | call, result | shape | `id`, `status`, `arguments`, `no_call_id`, `output` | the item around it, and how it was written |
 //! | thinking | shape | `summary`, `content`, `status` | the parts of the text |
@@ -65,5 +66,7 @@ pub(crate) use stream::{Decoder, Encoder};
 /// The dialect whose entry in `provider_data` this folder uses.
 const DIALECT: Dialect = Dialect::OpenaiResponses;
 
+#[cfg(test)]
+mod parts_tests;
 #[cfg(test)]
 mod round_trip_tests;

@@ -475,7 +475,8 @@ fn state_of_others_returns_to_its_block() {
             {"type": "redacted_thinking", "data": state(Some("next"))},
             {"type": "tool_use", "id": "t", "name": "f", "input": {}},
             {"type": "text", "text": "Done"},
-            {"type": "redacted_thinking", "data": state(Some("previous"))}]},
+            {"type": "redacted_thinking", "data": state(Some("previous"))},
+            {"type": "redacted_thinking", "data": state(Some("alone"))}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t"}]},
     ])));
     let signed = json!({"gemini": {"thought_signature": "c2ln"}});
@@ -486,7 +487,8 @@ fn state_of_others_returns_to_its_block() {
             "content": [
                 {"type": "thinking", "text": "Hm", "provider_data": signed},
                 {"type": "tool_call", "id": "t", "name": "f", "arguments": {}, "provider_data": signed},
-                {"type": "text", "text": "Done", "provider_data": signed}],
+                {"type": "text", "text": "Done", "provider_data": signed},
+                {"type": "text", "text": "", "provider_data": signed}],
         })
     );
     // It is not for this API, so it is left out and reported.
@@ -495,7 +497,7 @@ fn state_of_others_returns_to_its_block() {
         wire.body["messages"][1]["content"],
         json!([{"type": "tool_use", "id": "t", "name": "f", "input": {}}, {"type": "text", "text": "Done"}])
     );
-    assert_eq!(wire.losses.len(), 3);
+    assert_eq!(wire.losses.len(), 5);
 }
 
 /// LiteLLM brings the seals to the front and puts its own text between them and the calls.

@@ -10,11 +10,12 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::dialect::losses::{block_loss, lost_in_failure, note_answer, note_block, note_usage};
-use crate::dialect::seal::{Answerer, Sealed};
+use crate::dialect::seal::{Answerer, Sealed, may_be_state_alone};
 use crate::dialect::{Reply, WireResponse};
 use crate::json::wire::{Raw, Text, write};
 use crate::{
     Block, BlockKind, Error, ErrorKind, Fields, FinishReason, Json, Loss, LossCode, Part, ProviderData, Response,
+    Text as TextBlock,
 };
 
 use super::super::wire::{Answer, Item, Written};
@@ -37,6 +38,8 @@ pub(in super::super) enum Neighbour {
     Next,
     /// The previous block.
     Previous,
+    /// A text block that is nothing but this state, and is not written.
+    Alone,
 }
 
 impl Neighbour {
@@ -55,7 +58,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     }
     let mut writer = BlockWriter::new(reply, Some(&response.model));
     let blocks = response.content.iter().enumerate();
-    let content: Vec<Item<'_>> = blocks.flat_map(|(index, block)| writer.write(index, block)).collect();
+    let content: Vec<Item<'_>> = blocks.flat_map(|(index, block)| writer.write_whole(index, block)).collect();
     note_answer(&response.provider_data, DIALECT, &mut writer.losses);
     note_usage(response.usage.as_ref(), DIALECT, &mut writer.losses);
     let own = response.provider_data.part(DIALECT, Part::Answer);
@@ -127,7 +130,8 @@ impl BlockWriter {
     /// Returns the block that carries another block's foreign state, if it has any.
     ///
     /// Text blocks have no field that clients send back but the citations, which they show. At the end of a stream, where
-    /// Gemini's signature comes after its text, this block is the last one, and some readers take it for the answer.
+    /// Gemini's signature comes after its text, this block is the last one: an empty text after it would be taken for the
+    /// answer, and is refused when the client sends it back.
     pub(in super::super) fn carrier(
         &self,
         data: &ProviderData,
@@ -142,6 +146,14 @@ impl BlockWriter {
         }
         static NOTHING: ProviderData = ProviderData::NONE;
         Some(content::write_redacted(sealed.to_text().into(), &NOTHING).into())
+    }
+
+    /// Returns the block that carries the state of a text that is nothing else.
+    pub(in super::super) fn alone(&self, text: &TextBlock) -> Option<Item<'static>> {
+        if !may_be_state_alone(text, DIALECT) {
+            return None;
+        }
+        self.carrier(&text.provider_data, BlockKind::Text, Neighbour::Alone, None)
     }
 
     /// Returns a call's id in a form that clients of this API accept, and that differs from the ids before it.
@@ -163,6 +175,17 @@ impl BlockWriter {
     /// Notes that a block has no form on this wire.
     fn lose(&mut self, code: LossCode, kind: BlockKind, index: usize, why: &str) {
         self.losses.push(Loss::new(code, kind.as_str(), format!("content[{index}]"), why));
+    }
+
+    /// Writes a block to which nothing is added.
+    fn write_whole<'a>(&mut self, index: usize, block: &'a Block) -> Vec<Item<'a>> {
+        if let Block::Text(text) = block
+            && let Some(carrier) = self.alone(text)
+        {
+            note_block(&text.provider_data, DIALECT, index, &mut self.losses);
+            return vec![carrier];
+        }
+        self.write(index, block)
     }
 
     /// Writes a block as wire blocks: the one that carries its foreign state, if any, and then the block itself.

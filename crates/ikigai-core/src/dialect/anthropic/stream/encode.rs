@@ -4,12 +4,13 @@
 //! next begins. The driver passes the events on in that order.
 
 use crate::dialect::losses::{note_answer, note_block, note_usage};
+use crate::dialect::seal::may_be_state_alone;
 use crate::dialect::{Ids, Reply, WriteFrames};
 use crate::json::tagged::{Object, Tagged};
 use crate::json::wire::Raw;
 use crate::sse::write_frame;
 use crate::{
-    Arguments, Block, BlockKind, Error, ErrorKind, Fields, FinishReason, Json, Loss, Part, ProviderData, Usage,
+    Arguments, Block, BlockKind, Error, ErrorKind, Fields, FinishReason, Json, Loss, Part, ProviderData, Text, Usage,
 };
 
 use super::super::response::{BlockWriter, Neighbour, ending};
@@ -26,6 +27,8 @@ pub(crate) struct Encoder {
     starting: Option<String>,
     /// The block that has begun and not ended.
     current: Option<Current>,
+    /// A text with another dialect's state, which may turn out to be nothing else.
+    unsaid: Option<(usize, Text)>,
     /// How many blocks have been started on the wire: the index of the next one.
     started: usize,
     /// How many of them are calls.
@@ -67,7 +70,118 @@ impl WriteFrames for Encoder {
     /// Starts a block as it is in a whole answer, but without its text or arguments, which follow in pieces.
     fn open(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
         self.write_start(out);
+        self.say(out);
         self.end_block(out);
+        match block {
+            Block::Text(text) if !text.provider_data.is_empty() && may_be_state_alone(text, DIALECT) => {
+                self.unsaid = Some((index, text.clone()));
+            }
+            _ => self.begin(index, block, out),
+        }
+    }
+
+    fn piece(&mut self, index: usize, piece: &str, out: &mut Vec<u8>) {
+        if piece.is_empty() {
+            return;
+        }
+        self.say(out);
+        let Some(current) = self.at(index) else { return };
+        current.is_empty = false;
+        if let Some(kind) = current.pieces {
+            write_piece(out, kind, current.number, piece);
+        }
+    }
+
+    fn close(&mut self, index: usize, arguments: Option<&Arguments>, end: &ProviderData, out: &mut Vec<u8>) {
+        self.end_unsaid(index, end, out);
+        let Some(current) = self.at(index) else { return };
+        current.data.merge(end.clone());
+        let (kind, call, pieces) = (current.kind, current.call.clone(), current.pieces);
+        // They came all at once, with the end.
+        if let Some(arguments) = arguments.filter(|arguments| current.is_empty && arguments.text() != "{}") {
+            self.piece(index, arguments.text(), out);
+        }
+        note_block(end, DIALECT, index, &mut self.writer.losses);
+        self.end_block(out);
+        // State known at the start goes before the block, the rest after it.
+        if let Some(PieceKind::Text | PieceKind::Arguments) = pieces
+            && let Some(carrier) = self.writer.carrier(end, kind, Neighbour::Previous, call.as_deref())
+        {
+            self.write_carrier(&carrier, out);
+        }
+    }
+
+    fn usage(&mut self, usage: &Usage, out: &mut Vec<u8>) {
+        self.usage = Some(usage.clone());
+        self.write_start(out);
+    }
+
+    fn done(&mut self, reason: FinishReason, data: &ProviderData, out: &mut Vec<u8>) {
+        self.write_start(out);
+        self.say(out);
+        self.end_block(out);
+        note_answer(data, DIALECT, &mut self.writer.losses);
+        note_usage(self.usage.as_ref(), DIALECT, &mut self.writer.losses);
+        if reason == FinishReason::Error {
+            return self.fail(&Error::new(ErrorKind::Server, "the answer broke off"), out);
+        }
+        let mut own = std::mem::take(&mut self.own);
+        own.retain(|name, _| name.starts_with("stop_"));
+        own.merge(data.part(DIALECT, Part::Answer).clone());
+        // The API has this one next to the delta, the others inside it.
+        let beside = own.remove("context_management");
+        let delta = Raw::of(&ending(reason, &own, self.calls));
+        let usage = usage::encode(self.usage.as_ref());
+        let beside = beside.as_ref().map(|value| ("context_management", Raw::from(value)));
+        write_fields(out, "message_delta", [("delta", delta), ("usage", usage)].into_iter().chain(beside));
+        write_fields(out, "message_stop", []);
+    }
+
+    fn fail(&mut self, failure: &Error, out: &mut Vec<u8>) {
+        self.write_start(out);
+        self.say(out);
+        write_frame(out, Some("error"), &error::failure(failure));
+    }
+
+    /// Passes the event on with its block's index on this wire.
+    fn other(&mut self, index: Option<usize>, data: &Json, out: &mut Vec<u8>) {
+        let Ok(mut fields) = data.to::<Fields>() else { return };
+        let Some(kind) = fields.str("type").map(|kind| kind.into_owned()) else { return };
+        // We write the end ourselves, once.
+        if kind == "message_stop" || kind.contains(['\n', '\r']) {
+            return;
+        }
+        self.write_start(out);
+        self.say(out);
+        if let Some(index) = index {
+            let Some(number) = self.at(index).map(|current| current.number) else { return };
+            fields.set("index", Json::of(&number).unwrap_or_default());
+        }
+        write_frame(out, Some(&kind), &fields);
+    }
+
+    fn take_losses(&mut self) -> Vec<Loss> {
+        std::mem::take(&mut self.writer.losses)
+    }
+}
+
+impl Encoder {
+    /// Creates a writer for one answer.
+    pub(crate) fn new(reply: Reply) -> Self {
+        Encoder {
+            writer: BlockWriter::new(&reply, None),
+            ids: reply.ids,
+            starting: None,
+            current: None,
+            unsaid: None,
+            started: 0,
+            calls: 0,
+            usage: None,
+            own: Fields::default(),
+        }
+    }
+
+    fn begin(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
         let (kind, data) = (block.kind(), block.provider_data().cloned().unwrap_or_default());
         self.calls += usize::from(kind == BlockKind::ToolCall);
         for mut item in self.writer.write(index, block) {
@@ -92,100 +206,6 @@ impl WriteFrames for Encoder {
         }
     }
 
-    fn piece(&mut self, index: usize, piece: &str, out: &mut Vec<u8>) {
-        let Some(current) = self.at(index).filter(|_| !piece.is_empty()) else { return };
-        current.is_empty = false;
-        if let Some(kind) = current.pieces {
-            write_piece(out, kind, current.number, piece);
-        }
-    }
-
-    fn close(&mut self, index: usize, arguments: Option<&Arguments>, end: &ProviderData, out: &mut Vec<u8>) {
-        let Some(current) = self.at(index) else { return };
-        current.data.merge(end.clone());
-        let (kind, call, pieces) = (current.kind, current.call.clone(), current.pieces);
-        // They came all at once, with the end.
-        if let Some(arguments) = arguments.filter(|arguments| current.is_empty && arguments.text() != "{}") {
-            self.piece(index, arguments.text(), out);
-        }
-        note_block(end, DIALECT, index, &mut self.writer.losses);
-        self.end_block(out);
-        // State known at the start goes before the block, the rest after it.
-        if let Some(PieceKind::Text | PieceKind::Arguments) = pieces
-            && let Some(carrier) = self.writer.carrier(end, kind, Neighbour::Previous, call.as_deref())
-        {
-            write_numbered(out, "content_block_start", self.started, Some(("content_block", Raw::of(&carrier))));
-            write_numbered(out, "content_block_stop", self.started, None);
-            self.started += 1;
-        }
-    }
-
-    fn usage(&mut self, usage: &Usage, out: &mut Vec<u8>) {
-        self.usage = Some(usage.clone());
-        self.write_start(out);
-    }
-
-    fn done(&mut self, reason: FinishReason, data: &ProviderData, out: &mut Vec<u8>) {
-        self.write_start(out);
-        self.end_block(out);
-        note_answer(data, DIALECT, &mut self.writer.losses);
-        note_usage(self.usage.as_ref(), DIALECT, &mut self.writer.losses);
-        if reason == FinishReason::Error {
-            return self.fail(&Error::new(ErrorKind::Server, "the answer broke off"), out);
-        }
-        let mut own = std::mem::take(&mut self.own);
-        own.retain(|name, _| name.starts_with("stop_"));
-        own.merge(data.part(DIALECT, Part::Answer).clone());
-        // The API has this one next to the delta, the others inside it.
-        let beside = own.remove("context_management");
-        let delta = Raw::of(&ending(reason, &own, self.calls));
-        let usage = usage::encode(self.usage.as_ref());
-        let beside = beside.as_ref().map(|value| ("context_management", Raw::from(value)));
-        write_fields(out, "message_delta", [("delta", delta), ("usage", usage)].into_iter().chain(beside));
-        write_fields(out, "message_stop", []);
-    }
-
-    fn fail(&mut self, failure: &Error, out: &mut Vec<u8>) {
-        self.write_start(out);
-        write_frame(out, Some("error"), &error::failure(failure));
-    }
-
-    /// Passes the event on with its block's index on this wire.
-    fn other(&mut self, index: Option<usize>, data: &Json, out: &mut Vec<u8>) {
-        let Ok(mut fields) = data.to::<Fields>() else { return };
-        let Some(kind) = fields.str("type").map(|kind| kind.into_owned()) else { return };
-        // We write the end ourselves, once.
-        if kind == "message_stop" || kind.contains(['\n', '\r']) {
-            return;
-        }
-        self.write_start(out);
-        if let Some(index) = index {
-            let Some(number) = self.at(index).map(|current| current.number) else { return };
-            fields.set("index", Json::of(&number).unwrap_or_default());
-        }
-        write_frame(out, Some(&kind), &fields);
-    }
-
-    fn take_losses(&mut self) -> Vec<Loss> {
-        std::mem::take(&mut self.writer.losses)
-    }
-}
-
-impl Encoder {
-    /// Creates a writer for one answer.
-    pub(crate) fn new(reply: Reply) -> Self {
-        Encoder {
-            writer: BlockWriter::new(&reply, None),
-            ids: reply.ids,
-            starting: None,
-            current: None,
-            started: 0,
-            calls: 0,
-            usage: None,
-            own: Fields::default(),
-        }
-    }
-
     /// Writes the start, with the usage known so far.
     fn write_start(&mut self, out: &mut Vec<u8>) {
         let Some(id) = self.starting.take() else { return };
@@ -203,6 +223,33 @@ impl Encoder {
             ..Answer::default()
         };
         write_fields(out, "message_start", [("message", Raw::of(&message))]);
+    }
+
+    /// Begins the text that has not been begun yet.
+    fn say(&mut self, out: &mut Vec<u8>) {
+        if let Some((index, text)) = self.unsaid.take() {
+            self.begin(index, &Block::Text(text), out);
+        }
+    }
+
+    /// Ends a text that has not been begun, if it is nothing but state.
+    fn end_unsaid(&mut self, index: usize, end: &ProviderData, out: &mut Vec<u8>) {
+        let Some((_, text)) = self.unsaid.take_if(|(unsaid, _)| *unsaid == index) else { return };
+        let mut whole = text.clone();
+        whole.provider_data.merge(end.clone());
+        let carrier = self.writer.alone(&whole);
+        let Some(carrier) = carrier else {
+            return self.begin(index, &Block::Text(text), out);
+        };
+        note_block(&whole.provider_data, DIALECT, index, &mut self.writer.losses);
+        self.write_carrier(&carrier, out);
+    }
+
+    /// Writes a block that only carries another dialect's state.
+    fn write_carrier(&mut self, carrier: &Item<'_>, out: &mut Vec<u8>) {
+        write_numbered(out, "content_block_start", self.started, Some(("content_block", Raw::of(carrier))));
+        write_numbered(out, "content_block_stop", self.started, None);
+        self.started += 1;
     }
 
     fn at(&mut self, index: usize) -> Option<&mut Current> {

@@ -175,6 +175,50 @@ fn state_of_others_comes_back_from_a_stream() {
 }
 
 #[test]
+fn state_without_a_text_is_not_followed_by_an_empty_text() {
+    let mut state = none();
+    state.set_part(Dialect::Gemini, Part::State, "thought_signature", "c2ln");
+    let signed = |text: &str| Block::Text(Text { text: text.into(), provider_data: state.clone(), ..Text::default() });
+    let response = |content: Vec<Block>| Response {
+        content,
+        finish_reason: FinishReason::Stop,
+        usage: Some(Usage::default()),
+        ..Response::default()
+    };
+    for content in [
+        vec![Block::text("Hi"), signed("")],
+        vec![signed("Hi"), signed("")],
+        vec![signed("")],
+        vec![signed(""), Block::text("Hi"), signed(""), signed("")],
+    ] {
+        let response = response(content);
+        let text = frames_of(&crate::events(&response), reply());
+        let streamed = write_answer(&answer_of(&text), &Reply::default()).0;
+        let whole = write_answer(&response, &reply()).0;
+        for answer in [streamed, whole] {
+            let blocks = answer["content"].as_array().unwrap();
+            assert!(blocks.iter().all(|block| block["text"] != ""), "{answer}");
+            let body = json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": blocks}]});
+            assert_eq!(read_request(None, &body).unwrap().messages[0].content, response.content, "{answer}");
+        }
+    }
+    // State that comes at the end of an empty text, and a text that is cut off.
+    let start = || Event::BlockStart { index: 0, block: signed("") };
+    let end = Event::BlockDone { index: 0, provider_data: none() };
+    let piece = Event::TextDelta { index: 0, text: "Hi".into() };
+    let frames = |events: Vec<Event>| {
+        let text = frames_of(&events, reply());
+        let kinds = data(&text).into_iter().filter(|frame| frame["type"] == "content_block_start");
+        kinds.map(|frame| frame["content_block"]["type"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let stop = || done(FinishReason::Stop);
+    assert_eq!(frames(vec![begin(), start(), end.clone(), stop()]), ["redacted_thinking"]);
+    assert_eq!(frames(vec![begin(), start(), piece, end, stop()]), ["redacted_thinking", "text"]);
+    let error = Event::Error { error: Box::new(Error::new(ErrorKind::Server, "x")) };
+    assert_eq!(frames(vec![begin(), start(), error]), ["redacted_thinking", "text"]);
+}
+
+#[test]
 fn own_streams_tell_the_usage_with_their_start() {
     let mut own = none();
     own.set_part(DIALECT, Part::Answer, "container", Json::from(json!({"id": "c"})));

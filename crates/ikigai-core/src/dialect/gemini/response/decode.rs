@@ -4,13 +4,15 @@ use std::borrow::Cow;
 
 use serde_json::json;
 
+use super::super::leftovers::NAMES;
 use super::super::wire::{Answer, Candidate, Part};
 use super::super::{DIALECT, Decoder, content, error, usage};
 use super::{CANDIDATES, keep_candidate};
-use crate::json::wire::{Raw, Text, keep, read_answer};
+use crate::json::wire::{Names, Raw, Text, keep, read_answer};
 use crate::wire::{Ids, StreamDecoder};
 use crate::{
-    Block, Collector, Error, ErrorKind, Fields, FinishReason, Json, Limits, Loss, LossCode, Part as DataPart, Response,
+    Block, Collector, Error, ErrorKind, Fields, FinishReason, Json, Limits, Loss, LossCode, Part as DataPart,
+    ProviderData, Response,
 };
 
 /// In the answer: the provider's finish reason, `null` if it gave none.
@@ -63,13 +65,14 @@ fn whole(mut answer: Answer<'_>, ids: &mut Ids, limits: &Limits) -> Result<Respo
     if let Some(counts) = answer.usage {
         response.usage = usage::decode(&counts);
         if response.usage.is_none() {
-            answer.rest.push((Cow::Borrowed("usageMetadata"), Raw::of(&counts).0));
+            answer.rest.push((usage_name(&answer.names), Raw::of(&counts).0));
         }
     }
     if let Some(total) = response.usage.as_ref().and_then(usage::odd_total) {
         let why = format!("the provider's own total is {total}, which is not the sum of its counts; the sum is used");
         response.warnings.push(Loss::info(LossCode::Inconsistent, "usage", "usage.total_tokens", why));
     }
+    let mut names = answer.names;
     let kept = keep(answer.rest);
     let is_blocked = is_blocked(&kept);
     response.provider_data.extend_part(DIALECT, DataPart::Answer, kept);
@@ -78,7 +81,8 @@ fn whole(mut answer: Answer<'_>, ids: &mut Ids, limits: &Limits) -> Result<Respo
     // The one with index 0, or else the first.
     let place = candidates.iter().position(Candidate::is_first).unwrap_or_default();
     if place < candidates.len() {
-        let candidate = candidates.remove(place);
+        let mut candidate = candidates.remove(place);
+        names.append(&mut candidate.names);
         read_candidate(candidate, &mut response, ids, limits)?;
     } else if is_blocked {
         response.finish_reason = FinishReason::ContentFilter;
@@ -89,13 +93,29 @@ fn whole(mut answer: Answer<'_>, ids: &mut Ids, limits: &Limits) -> Result<Respo
         let further = Json::of(&candidates).unwrap_or_default();
         response.provider_data.set_part(DIALECT, DataPart::Answer, CANDIDATES, further);
     }
+    keep_names(names, &mut response.provider_data);
     Ok(response)
+}
+
+/// Returns the name under which counts are written.
+pub(in super::super) fn usage_name<'a>(names: &[Cow<'_, str>]) -> Cow<'a, str> {
+    let snake = names.iter().any(|name| name == "usage_metadata");
+    Cow::Borrowed(if snake { "usage_metadata" } else { "usageMetadata" })
+}
+
+/// Keeps the unusual names of fields, in an order that does not depend on that of the fields.
+pub(in super::super) fn keep_names(mut names: Names<'_>, data: &mut ProviderData) {
+    if !names.is_empty() {
+        names.sort_unstable();
+        data.set_part(DIALECT, DataPart::Shape, NAMES, Json::of(&names).unwrap_or_default());
+    }
 }
 
 /// Whether the prompt itself was refused.
 pub(in super::super) fn is_blocked(kept: &Fields) -> bool {
-    let feedback = kept.get("promptFeedback").and_then(|feedback| feedback.to::<Fields>().ok());
-    feedback.is_some_and(|feedback| feedback.get("blockReason").is_some_and(|reason| !reason.is_null()))
+    let feedback = ["promptFeedback", "prompt_feedback"].iter().find_map(|name| kept.get(name)?.to::<Fields>().ok());
+    let reason = |feedback: &Fields, name| feedback.get(name).is_some_and(|reason| !reason.is_null());
+    feedback.is_some_and(|feedback| ["blockReason", "block_reason"].iter().any(|name| reason(&feedback, name)))
 }
 
 fn read_candidate(

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::super::error::encode_error;
+use super::super::leftovers::NAMES;
 use super::super::state::{Waiting, signature};
 use super::super::wire::{Answer, Candidate, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, usage};
@@ -13,7 +14,7 @@ use super::{CANDIDATES, kept_fields};
 use crate::dialect::losses::{block_loss, lost_in_failure, note_answer, note_block, note_usage};
 use crate::dialect::seal::Answerer;
 use crate::fit::Spelling;
-use crate::json::wire::{Raw, Text, write};
+use crate::json::wire::{Names, Raw, Text, write};
 use crate::wire::{Reply, WireResponse};
 use crate::{
     Block, BlockKind, Error, ErrorKind, FinishReason, Loss, LossCode, Part as DataPart, ProviderData, Response, Usage,
@@ -37,8 +38,11 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     let blocked = response.content.is_empty() && is_blocked(kept) && kept.get(FINISH).is_none();
     let mut candidates = Vec::new();
     let (mut rest, mut candidate) = kept_fields(&response.provider_data);
+    let names = response.provider_data.part(DIALECT, DataPart::Shape).get(NAMES);
+    let names: Names<'_> = names.and_then(|names| names.to().ok()).unwrap_or_default();
     if !blocked {
         candidate.finish = word.map(Text);
+        candidate.names.clone_from(&names);
         candidate.content = content(response, &mut parts);
         if kept.is_empty() {
             candidate.index = Some(Raw::of(&0));
@@ -57,6 +61,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
         model: answerer.model.as_deref().map(Text::from),
         id: response.id.as_deref().map(Cow::Borrowed).or_else(fresh).map(Text),
         error: None,
+        names,
         rest,
     };
     note_answer(&response.provider_data, DIALECT, &mut losses);

@@ -17,7 +17,7 @@ use crate::json::wire::{Raw, Rest};
 use crate::{Fields, Json, Part, ProviderData};
 
 pub(crate) use decode::decode_response;
-pub(super) use decode::{FINISH, finish, is_blocked};
+pub(super) use decode::{FINISH, finish, is_blocked, keep_names, usage_name};
 pub(crate) use encode::encode_response;
 pub(super) use encode::{Parts, failure, finish_word};
 

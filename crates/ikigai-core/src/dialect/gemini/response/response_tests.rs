@@ -92,6 +92,79 @@ fn an_answer_with_everything() {
     assert_eq!(written(&response), body);
 }
 
+/// Returns an answer with everything, and the same in snake_case.
+fn both_spellings() -> [Value; 2] {
+    let camel = json!({
+        "candidates": [
+            {
+                "content": {"parts": [
+                    {"text": "It is sunny."},
+                    {"functionCall": {"id": "c1", "name": "f", "args": {"fullName": 1}}, "thoughtSignature": "c2ln"},
+                ], "role": "model"},
+                "finishReason": "STOP", "index": 0,
+                "groundingMetadata": {
+                    "groundingChunks": [{"web": {"uri": "https://a.example", "title": "A"}}],
+                    "groundingSupports": [{"segment": {"startIndex": 0, "endIndex": 5}, "groundingChunkIndices": [0]}],
+                },
+            },
+        ],
+        "usageMetadata": {
+            "promptTokenCount": 29, "candidatesTokenCount": 15, "thoughtsTokenCount": 4, "cachedContentTokenCount": 2,
+            "toolUsePromptTokenCount": 3, "totalTokenCount": 51,
+            "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 29}],
+        },
+        "modelVersion": "gemini-3-pro-preview",
+        "responseId": "r1",
+    });
+    let mut snake = String::new();
+    let mut last = ' ';
+    for c in camel.to_string().chars() {
+        if c.is_ascii_uppercase() && last.is_ascii_lowercase() {
+            snake.push('_');
+            snake.push(c.to_ascii_lowercase());
+        } else {
+            snake.push(c);
+        }
+        last = c;
+    }
+    [camel, serde_json::from_str(&snake.replace("full_name", "fullName")).unwrap()]
+}
+
+#[test]
+fn an_answer_in_snake_case_is_the_same_and_comes_back_as_it_was() {
+    let [camel, snake] = both_spellings();
+    let (usual, response) = (answer(camel), answer(snake.clone()));
+    let bare = |usage: &Option<Usage>| Usage { provider_data: ProviderData::default(), ..usage.clone().unwrap() };
+    assert_eq!(bare(&response.usage), bare(&usual.usage));
+    assert_eq!(
+        (&response.id, &response.model, response.finish_reason, response.text(), response.tool_calls().count()),
+        (&usual.id, &usual.model, usual.finish_reason, usual.text(), usual.tool_calls().count()),
+    );
+    assert_eq!(written(&response), snake);
+    // A stream of one frame.
+    let ids = &mut Ids::default();
+    let streamed = decode_response(&json!([snake]), ids).unwrap();
+    assert_eq!(streamed, response);
+    let public = |body: &Value| {
+        let text = body.to_string();
+        let answer = Dialect::Gemini.decode_response(text.as_bytes(), &mut Ids::default(), &crate::Limits::default());
+        let Block::Text(text) = answer.unwrap().content.remove(0) else { panic!("no text") };
+        text.citations.into_iter().map(|cited| (cited.source, cited.span)).collect::<Vec<_>>()
+    };
+    let [camel, snake] = both_spellings().map(|body| public(&body));
+    assert_eq!((snake.len(), snake), (1, camel));
+}
+
+#[test]
+fn a_blocked_prompt_in_snake_case() {
+    let body = json!({"prompt_feedback": {"block_reason": "SAFETY"}, "usage_metadata": {"prompt_token_count": 4}});
+    let response = answer(body.clone());
+    assert_eq!(response.finish_reason, FinishReason::ContentFilter);
+    assert_eq!(written(&response), body);
+    let body = json!({"candidates": [{"finish_reason": "STOP"}], "usage_metadata": {"odd": 4}});
+    assert_eq!(written(&answer(body.clone())), body);
+}
+
 #[test]
 fn signed_parts_are_never_joined() {
     let parts = json!([

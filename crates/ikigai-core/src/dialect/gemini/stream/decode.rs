@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::response::{FINISH, finish, is_blocked, keep_candidate};
+use super::super::response::{FINISH, finish, is_blocked, keep_candidate, keep_names, usage_name};
 use super::super::usage::UsageMetadata;
 use super::super::wire::{Answer, Candidate, FunctionCall, OneOrMany, Part};
 use super::super::{DIALECT, content, error, usage};
@@ -13,7 +13,7 @@ use super::alike::{self, Slot};
 use super::args::PartialArgs;
 use crate::dialect::weight::Weigh as _;
 use crate::dialect::{Fault, ReadFrames, Seen};
-use crate::json::wire::{Raw, Text, read, read_str};
+use crate::json::wire::{Names, Raw, Text, read, read_str};
 use crate::server::alike::{Alike, words};
 use crate::stream::block_events;
 use crate::wire::Ids;
@@ -49,6 +49,9 @@ pub(crate) struct Decoder {
     details: Fields,
     top: Fields,
     candidate: Fields,
+    /// The names in snake_case: in the answer and its candidate, and in its counts.
+    names: Vec<String>,
+    usage_names: Vec<String>,
     /// The form of the last frame, if it contained only text and counts.
     alike: Alike<Slot>,
     alike_counts: usage::Counts,
@@ -71,6 +74,15 @@ fn keep<'a>(
         }
     }
     Ok(())
+}
+
+/// Notes unusual names. There are as many as fields that are known.
+fn note(noted: &mut Vec<String>, names: &[Cow<'_, str>]) {
+    for name in names {
+        if !noted.iter().any(|known| known == name) {
+            noted.push(name.as_ref().to_owned());
+        }
+    }
 }
 
 impl ReadFrames for Decoder {
@@ -114,10 +126,12 @@ impl ReadFrames for Decoder {
         self.close(out);
         let mut kept = std::mem::take(&mut self.top);
         let details = std::mem::take(&mut self.details);
-        let usage = UsageMetadata::new(self.counts, &details);
+        let usage_names = std::mem::take(&mut self.usage_names);
+        let names = std::mem::take(&mut self.names).into_iter().map(Cow::Owned).collect::<Names<'_>>();
+        let usage = UsageMetadata::new(self.counts, &details, usage_names.into_iter().map(Cow::Owned).collect());
         match usage::decode(&usage) {
             Some(usage) => out.push(Event::Usage { usage }),
-            None if !details.is_empty() => kept.push("usageMetadata", Raw::of(&usage).to_json()),
+            None if !details.is_empty() => kept.push(usage_name(&names), Raw::of(&usage).to_json()),
             None => {}
         }
         if let Some(word) = word {
@@ -126,6 +140,7 @@ impl ReadFrames for Decoder {
         let mut provider_data = ProviderData::default();
         provider_data.extend_part(DIALECT, DataPart::Answer, kept);
         keep_candidate(&mut provider_data, std::mem::take(&mut self.candidate));
+        keep_names(names, &mut provider_data);
         out.push(Event::Done { finish_reason, provider_data });
         Ok(())
     }
@@ -168,8 +183,10 @@ impl Decoder {
     fn answer(&mut self, frame: Answer<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
         keep(&mut self.top, frame.rest)?;
         let mut counts = usage::Counts::default();
+        note(&mut self.names, &frame.names);
         if let Some(usage) = frame.usage {
             counts = usage.counts();
+            note(&mut self.usage_names, &usage.names);
             keep(&mut self.details, usage.details())?;
         }
         if !self.started {
@@ -204,6 +221,7 @@ impl Decoder {
     }
 
     fn candidate(&mut self, candidate: Candidate<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
+        note(&mut self.names, &candidate.names);
         keep(&mut self.candidate, candidate.index.map(|index| (Cow::Borrowed("index"), index.0)))?;
         keep(&mut self.candidate, candidate.rest)?;
         let content = candidate.content.unwrap_or_default();

@@ -52,8 +52,8 @@ pub(super) fn finish(word: Option<&str>, holds: Holds) -> FinishReason {
     // Servers that pass on another API's reason may write it in capitals, or, as Google's, after a word of their own.
     let word = word.unwrap_or_default().to_ascii_lowercase();
     match word.split_once(':').map_or(word.as_str(), |(word, _)| word) {
-        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "tool_calls" | "tool_call" | "tool_use"
-        | "function_call" => {
+        "stop" | "complete" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "tool_calls" | "tool_call"
+        | "tool_use" | "function_call" => {
             if holds.calls {
                 FinishReason::ToolUse
             } else if holds.refusal {
@@ -64,7 +64,9 @@ pub(super) fn finish(word: Option<&str>, holds: Holds) -> FinishReason {
         }
         "length" | "max_tokens" | "model_length" | "model_context_window_exceeded" => FinishReason::Length,
         "content_filter" | "refusal" | "safety" | "sensitive" => FinishReason::ContentFilter,
-        "error" | "insufficient_system_resource" | "network_error" | "function_call_filter" => FinishReason::Error,
+        "error" | "abort" | "insufficient_system_resource" | "network_error" | "function_call_filter" => {
+            FinishReason::Error
+        }
         "" if holds.calls && !holds.broken_call => FinishReason::ToolUse,
         _ => FinishReason::Unknown,
     }

@@ -65,6 +65,8 @@ fn the_content_decides_over_the_word() {
         (Some("stop"), refused, ContentFilter),
         (Some("eos"), nothing, Stop),
         (Some("end_turn"), calls, ToolUse),
+        (Some("COMPLETE"), nothing, Stop),
+        (Some("abort"), nothing, Error),
         (Some("stop_sequence"), nothing, Stop),
         (Some("tool_calls"), calls, ToolUse),
         (Some("tool_calls"), nothing, Stop),

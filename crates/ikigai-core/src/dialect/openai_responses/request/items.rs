@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::dialect::openai_responses::DIALECT;
 use crate::dialect::openai_responses::content::{self, INPUT, Keep, OUTPUT};
-use crate::dialect::openai_responses::items::{self, said, text_or_parts};
+use crate::dialect::openai_responses::items::{self, OpenMessage, said, text_or_parts};
 use crate::dialect::openai_responses::wire::{self, Entry, Item, Items, Many, Parts, kind_of};
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
 use crate::json::wire::Rest;
@@ -17,8 +17,8 @@ pub(super) struct Writer<'a> {
     /// Whether the server keeps the conversation.
     stored: bool,
     lines: Vec<Line<'a>>,
-    /// The model's message that further parts may join: its first text, its parts, and what is kept of it.
-    open: Option<(&'a Text, Parts<'a>, Keep)>,
+    /// The model's message that further parts may join.
+    open: Option<OpenMessage<'a>>,
     pub(super) losses: Vec<Loss>,
 }
 
@@ -252,8 +252,18 @@ impl<'a> Writer<'a> {
                 if items::begins_item(text) {
                     self.close();
                 }
-                let part = Entry::Fits(content::encode_text(text, OUTPUT, keep));
-                self.open.get_or_insert_with(|| (text, Vec::new(), keep)).1.push(part);
+                if self.open.is_none() {
+                    let before = self.parts_before(text);
+                    self.open = Some(OpenMessage::new(text, before, keep));
+                }
+                if let Some(message) = &mut self.open {
+                    message.text(text, content::encode_text(text, OUTPUT, keep));
+                }
+                continue;
+            }
+            if let (Block::Other(other), Some(message)) = (block.block.as_ref(), &mut self.open)
+                && message.other(other)
+            {
                 continue;
             }
             self.close();
@@ -274,11 +284,23 @@ impl<'a> Writer<'a> {
     }
 
     fn close(&mut self) {
-        if let Some((first, parts, keep)) = self.open.take() {
-            let mut item = items::open_message(first, keep);
-            items::close_message(&mut item, parts, first, keep);
-            self.push(item, Origin::Model);
+        if let Some(message) = self.open.take() {
+            self.push(message.close(), Origin::Model);
         }
+    }
+
+    /// Takes back the unknown parts before the first text of a message.
+    fn parts_before(&mut self, text: &Text) -> Parts<'a> {
+        let written = self.lines.iter().rev().map_while(|line| match (&line.item, line.origin) {
+            (Entry::Odd(raw), Origin::Model) => Some(raw.as_ref()),
+            _ => None,
+        });
+        let count = items::count_before(text, written);
+        let parts = self.lines.drain(self.lines.len().saturating_sub(count)..).filter_map(|line| match line.item {
+            Entry::Odd(raw) => Some(Entry::Odd(raw)),
+            Entry::Fits(_) => None,
+        });
+        parts.collect()
     }
 
     fn item_of_model(&mut self, other: &'a Other, place: Place) {

@@ -7,9 +7,10 @@ use serde_json::json;
 use super::decode::{Asks, finish};
 use crate::dialect::losses::{block_loss, note_answer, note_foreign, note_usage};
 use crate::dialect::openai_responses::content::{self, Keep, OUTPUT};
+use crate::dialect::openai_responses::items::OpenMessage;
 use crate::dialect::openai_responses::wire::{self, Entry, Item, Items, Many, Parts, find, put};
 use crate::dialect::openai_responses::{DIALECT, error, items, usage};
-use crate::dialect::seal::{Answerer, Sealed};
+use crate::dialect::seal::{Answerer, Sealed, may_be_state_alone};
 use crate::dialect::{Reply, WireResponse};
 use crate::json::wire::{Raw, Text as Words, write};
 use crate::wire::Ids;
@@ -172,8 +173,8 @@ struct Output<'a, 'o> {
     ids: &'o mut Ids,
     losses: &'o mut Vec<Loss>,
     items: Items<'a>,
-    /// The message that further texts may join: its first text, and its parts.
-    open: Option<(&'a Text, Parts<'a>)>,
+    /// The message that further parts may join.
+    open: Option<OpenMessage<'a>>,
 }
 
 impl<'a> Output<'a, '_> {
@@ -196,11 +197,23 @@ impl<'a> Output<'a, '_> {
             if items::begins_item(text) {
                 self.close();
             }
-            self.open.get_or_insert_with(|| (text, Vec::new())).1.push(Entry::Fits(serve_part(text)));
+            if self.open.is_none() {
+                let before = self.parts_before(text);
+                self.open = Some(OpenMessage::new(text, before, Keep::Everything));
+            }
+            if let Some(message) = &mut self.open {
+                message.text(text, serve_part(text));
+            }
             if let Some(item) = seal_text(text, self.answerer, self.ids) {
                 self.close();
                 self.items.push(Entry::Fits(item));
             }
+            return;
+        }
+        if let (Block::Other(other), Some(message)) = (block, &mut self.open)
+            && other.dialect == DIALECT
+            && message.other(other)
+        {
             return;
         }
         self.close();
@@ -226,14 +239,28 @@ impl<'a> Output<'a, '_> {
         }
     }
 
+    /// Takes back the unknown parts before the first text of a message.
+    fn parts_before(&mut self, text: &Text) -> Parts<'a> {
+        let written = self.items.iter().rev().map_while(|item| match item {
+            Entry::Odd(raw) => Some(raw.as_ref()),
+            Entry::Fits(_) => None,
+        });
+        let count = items::count_before(text, written);
+        let parts = self.items.drain(self.items.len().saturating_sub(count)..).filter_map(|item| match item {
+            Entry::Odd(raw) => Some(Entry::Odd(raw)),
+            Entry::Fits(_) => None,
+        });
+        parts.collect()
+    }
+
     fn close(&mut self) {
-        if let Some((first, parts)) = self.open.take() {
-            let mut item = items::open_message(first, Keep::Everything);
-            if is_foreign(&first.provider_data) {
+        if let Some(message) = self.open.take() {
+            let is_foreign = is_foreign(&message.first.provider_data);
+            let mut item = message.close();
+            if is_foreign {
                 item.id = Some(new_id("msg", self.ids).into());
                 item.status = Some("completed".into());
             }
-            items::close_message(&mut item, parts, first, Keep::Everything);
             self.items.push(Entry::Fits(item));
         }
     }
@@ -352,19 +379,12 @@ pub(crate) fn seal_text(text: &Text, answerer: &Answerer, ids: &mut Ids) -> Opti
 /// Seals a text block that is nothing but another dialect's state. It is not written as a part: readers take an empty part
 /// for a text, and some for the answer.
 pub(crate) fn seal_alone(text: &Text, answerer: &Answerer, ids: &mut Ids) -> Option<Item<'static>> {
-    if !may_be_state_alone(text) {
+    if !may_be_state_alone(text, DIALECT) {
         return None;
     }
     let mut sealed = Sealed::of(&text.provider_data, BlockKind::Text, DIALECT, answerer)?;
     sealed.note.set("alone", true);
     Some(carrier(&sealed, ids))
-}
-
-/// Whether a text has nothing that would be written here, unless a piece of text follows.
-pub(crate) fn may_be_state_alone(text: &Text) -> bool {
-    let data = &text.provider_data;
-    let own = [Part::State, Part::Extra, Part::Answer, Part::Shape];
-    text.text.is_empty() && !text.is_refusal() && own.into_iter().all(|part| data.part(DIALECT, part).is_empty())
 }
 
 /// Makes a reasoning item that only carries another dialect's state.

@@ -8,8 +8,8 @@ pub(crate) use encode::encode_response;
 
 pub(super) use decode::{Asks, Parsed, finish, parse};
 pub(super) use encode::{
-    End, Head, empty_list, may_be_state_alone, new_id, note_block, seal_alone, seal_call, seal_text, serve_call,
-    serve_image, serve_part, serve_reasoning,
+    End, Head, empty_list, new_id, note_block, seal_alone, seal_call, seal_text, serve_call, serve_image, serve_part,
+    serve_reasoning,
 };
 
 #[cfg(test)]

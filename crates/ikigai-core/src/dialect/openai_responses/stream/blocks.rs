@@ -1,5 +1,8 @@
 //! Blocks in a stream being written: the items that they are in, and when those are done.
 
+use std::borrow::Cow;
+use std::vec;
+
 use super::encode::Encoder;
 use super::wire::{Place, Said};
 use crate::dialect::openai_responses::DIALECT;
@@ -7,16 +10,17 @@ use crate::dialect::openai_responses::content::{Keep, other};
 use crate::dialect::openai_responses::items::{self, said};
 use crate::dialect::openai_responses::response;
 use crate::dialect::openai_responses::wire::{self, Entry, Item, Many, find};
+use crate::dialect::seal::may_be_state_alone;
 use crate::json::loose::read_raw;
 use crate::json::wire::Text as Words;
-use crate::{Arguments, Block, Json, Part, ProviderData, Text, ThinkingBlock, ToolCall};
+use crate::{Arguments, Block, Json, Other, Part, ProviderData, Text, ThinkingBlock, ToolCall};
 
 /// An open block.
 #[derive(Debug)]
 pub(super) struct Slot {
     /// The index of its item.
     pub(super) output: usize,
-    /// For a text, its index in the message; for a summary, how many parts have been opened.
+    /// For a part, its index in the message; for a summary, how many parts have been opened.
     part: usize,
     /// Whether it is a refusal.
     refuses: bool,
@@ -27,22 +31,52 @@ pub(super) struct Slot {
 #[derive(Debug)]
 pub(super) struct Added {
     pub(super) id: String,
-    /// The finished texts of a message, by index.
-    texts: Vec<Option<Text>>,
+    /// The finished parts of a message, by index.
+    parts: Vec<Option<Member>>,
+    /// The types of the unknown parts that come next.
+    after: vec::IntoIter<String>,
     /// The finished item.
     pub(super) whole: Option<Json>,
+}
+
+/// A part of a message.
+#[derive(Debug)]
+enum Member {
+    Text(Text),
+    Other(Other),
+}
+
+/// A block that has not been written yet.
+#[derive(Debug)]
+pub(super) struct Held {
+    index: usize,
+    block: Other,
+    is_done: bool,
 }
 
 impl Encoder {
     /// Opens a block. Returns `None` if this wire has no place for it.
     pub(super) fn begin_block(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) -> Option<Slot> {
         if let Block::Text(text) = block {
-            if !text.provider_data.is_empty() && response::may_be_state_alone(text) {
+            if !text.provider_data.is_empty() && may_be_state_alone(text, DIALECT) {
+                self.release(out);
                 self.unsaid = Some((index, text.clone()));
                 return None;
             }
             return self.open_text(text, out);
         }
+        if let Block::Other(other) = block
+            && other.dialect == DIALECT
+            && may_be_part(other)
+        {
+            if let Some(output) = self.message_of(other) {
+                return self.open_part(output, other, out);
+            }
+            self.leave_message(out);
+            self.held.push(Held { index, block: other.clone(), is_done: false });
+            return None;
+        }
+        self.release(out);
         self.leave_message(out);
         let mut kept = block.clone();
         let (item, prefix) = match block {
@@ -98,7 +132,7 @@ impl Encoder {
         let item = Item { id: Some(id.as_str().into()), ..item };
         let output = self.items.len();
         self.frames.send("response.output_item.added", Place::item(output), &[("item", &item)], out);
-        self.items.push(Added { id, texts: Vec::new(), whole: None });
+        self.items.push(Added { id, parts: Vec::new(), after: vec::IntoIter::default(), whole: None });
         output
     }
 
@@ -116,6 +150,7 @@ impl Encoder {
         if items::begins_item(text) {
             self.leave_message(out);
         }
+        let before = self.take_held(text, out);
         let output = match self.message {
             Some(output) => output,
             None => {
@@ -130,13 +165,67 @@ impl Encoder {
             }
         };
         self.message = Some(output);
+        for Held { index, block, is_done } in before {
+            let slot = self.open_part(output, &block, out);
+            self.begin_held(index, slot, is_done, out);
+        }
         let item = self.items.get_mut(output)?;
-        let part = item.texts.len();
-        item.texts.push(None);
+        let part = item.parts.len();
+        item.parts.push(None);
         let opening = Text { provider_data: text.provider_data.clone(), ..Text::default() };
         let place = Place { content_index: Some(part), ..Place::within(&item.id, output) };
         self.frames.send("response.content_part.added", place, &[("part", &whole_part(&opening))], out);
         Some(Slot { output, part, refuses: text.is_refusal(), block: Block::Text(text.clone()) })
+    }
+
+    /// Returns the message that an unknown part is in, if it can be seen: one of its texts is unfinished, or was marked.
+    fn message_of(&mut self, other: &Other) -> Option<usize> {
+        let output = self.message?;
+        let item = self.items.get_mut(output)?;
+        let expected = item.after.as_slice().first().is_some_and(|kind| *kind == items::type_of(other));
+        if expected {
+            item.after.next();
+        }
+        (expected || item.parts.iter().any(Option::is_none)).then_some(output)
+    }
+
+    /// Opens an unknown part of a message.
+    fn open_part(&mut self, output: usize, other: &Other, out: &mut Vec<u8>) -> Option<Slot> {
+        let item = self.items.get_mut(output)?;
+        let part = item.parts.len();
+        item.parts.push(None);
+        let place = Place { content_index: Some(part), ..Place::within(&item.id, output) };
+        self.frames.send("response.content_part.added", place, &[("part", &other.data)], out);
+        Some(Slot { output, part, refuses: false, block: Block::Other(other.clone()) })
+    }
+
+    /// Takes the blocks that are the first parts of the message that begins with this text. Others become items.
+    fn take_held(&mut self, text: &Text, out: &mut Vec<u8>) -> Vec<Held> {
+        if self.held.is_empty() {
+            return Vec::new();
+        }
+        let count = items::count_before(text, self.held.iter().rev().map(|held| held.block.data.raw()));
+        let before = self.held.split_off(self.held.len().saturating_sub(count));
+        self.release(out);
+        before
+    }
+
+    /// Writes the held blocks as items.
+    pub(super) fn release(&mut self, out: &mut Vec<u8>) {
+        for Held { index, block, is_done } in std::mem::take(&mut self.held) {
+            let output = read_raw(block.data.raw()).map(|item| self.add(item, "item", out));
+            let slot = output.map(|output| Slot { output, part: 0, refuses: false, block: Block::Other(block) });
+            self.begin_held(index, slot, is_done, out);
+        }
+    }
+
+    fn begin_held(&mut self, index: usize, slot: Option<Slot>, is_done: bool, out: &mut Vec<u8>) {
+        if let Some(place) = self.blocks.get_mut(index) {
+            *place = slot;
+        }
+        if is_done {
+            self.end_block(index, None, &ProviderData::NONE, out);
+        }
     }
 
     /// Opens the text that has not been opened yet.
@@ -203,6 +292,13 @@ impl Encoder {
         out: &mut Vec<u8>,
     ) {
         self.end_unsaid(index, data, out);
+        if let Some(held) = self.held.iter_mut().find(|held| held.index == index) {
+            held.is_done = true;
+            if let Some(whole) = data.part(DIALECT, Part::Shape).get("data") {
+                held.block.data = whole.clone();
+            }
+            return;
+        }
         let slot = self.blocks.get_mut(index).and_then(Option::take);
         let Some(Slot { output, part, mut block, .. }) = slot else { return };
         if let (Block::ToolCall(call), Some(arguments)) = (&mut block, arguments) {
@@ -227,17 +323,26 @@ impl Encoder {
             Block::Text(text) => self.text_done(output, part, text, out),
             Block::Thinking(thinking) => self.thinking_done(output, part, &thinking, out),
             Block::ToolCall(call) => self.call_done(output, &call, out),
-            Block::Other(item) => {
-                if let Some(item) = read_raw(item.data.raw()) {
-                    self.done(output, item, out);
-                }
-            }
+            Block::Other(other) => self.other_done(output, part, other, out),
             Block::Image(_)
             | Block::Document(_)
             | Block::Audio(_)
             | Block::ToolResult(_)
             | Block::ProviderCall(_)
             | Block::ProviderResult(_) => {}
+        }
+    }
+
+    /// Ends an item that only this dialect has, or such a part of a message.
+    fn other_done(&mut self, output: usize, part: usize, other: Other, out: &mut Vec<u8>) {
+        let Some(item) = self.items.get_mut(output) else { return };
+        if let Some(member) = item.parts.get_mut(part) {
+            let place = Place { content_index: Some(part), ..Place::within(&item.id, output) };
+            self.frames.send("response.content_part.done", place, &[("part", &other.data)], out);
+            *member = Some(Member::Other(other));
+            self.close_message(output, out);
+        } else if let Some(item) = read_raw(other.data.raw()) {
+            self.done(output, item, out);
         }
     }
 
@@ -258,8 +363,12 @@ impl Encoder {
         }
         self.frames.send("response.content_part.done", place, &[("part", &whole_part(&text))], out);
         let sealed = response::seal_text(&text, &self.answerer, &mut self.ids);
-        if let Some(place) = item.texts.get_mut(part) {
-            *place = Some(text);
+        // Those that have been opened need not be expected.
+        let opened = item.parts.len().saturating_sub(part + 1);
+        item.after = items::after(&text);
+        item.after.by_ref().take(opened).for_each(drop);
+        if let Some(place) = item.parts.get_mut(part) {
+            *place = Some(Member::Text(text));
         }
         if sealed.is_some() && self.message == Some(output) {
             self.message = None;
@@ -278,13 +387,21 @@ impl Encoder {
     /// Ends a message once nothing more can join it and all its texts are done.
     fn close_message(&mut self, output: usize, out: &mut Vec<u8>) {
         let Some(message) = self.items.get_mut(output) else { return };
-        if self.message == Some(output) || message.texts.iter().any(Option::is_none) {
+        if self.message == Some(output) || message.parts.iter().any(Option::is_none) {
             return;
         }
-        let texts: Vec<Text> = std::mem::take(&mut message.texts).into_iter().flatten().collect();
-        let Some(first) = texts.first() else { return };
+        let members: Vec<Member> = std::mem::take(&mut message.parts).into_iter().flatten().collect();
+        let first = members.iter().find_map(|member| match member {
+            Member::Text(text) => Some(text),
+            Member::Other(_) => None,
+        });
+        let Some(first) = first else { return };
         let mut item = items::open_message(first, Keep::Everything);
-        let parts = texts.iter().map(|text| Entry::Fits(whole_part(text))).collect();
+        let parts = members.iter().map(|member| match member {
+            Member::Text(text) => Entry::Fits(whole_part(text)),
+            Member::Other(other) => Entry::Odd(Cow::Borrowed(other.data.raw())),
+        });
+        let parts = parts.collect();
         items::close_message(&mut item, parts, first, Keep::Everything);
         item.kind = Some("message".into());
         item.status.get_or_insert_with(|| "completed".into());
@@ -325,6 +442,11 @@ impl Encoder {
             self.done(output, item, out);
         }
     }
+}
+
+/// Whether a block may be a part of a message. An item of a stream has an id.
+fn may_be_part(other: &Other) -> bool {
+    other.data.value().get("id").is_none()
 }
 
 /// Writes a part with the lists that clients require.

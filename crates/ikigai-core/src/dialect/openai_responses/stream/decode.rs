@@ -10,7 +10,7 @@ use super::open::{OpenBlock, OpenItem};
 use super::wire::{Frame, Kind, said};
 use crate::dialect::openai_responses::response::{self, Asks, Parsed};
 use crate::dialect::openai_responses::wire::{Entry, Item, Items, word};
-use crate::dialect::openai_responses::{DIALECT, error, hosted, items};
+use crate::dialect::openai_responses::{DIALECT, content, error, hosted, items};
 use crate::dialect::weight::Weigh as _;
 use crate::dialect::{Fault, Ids, ReadFrames, Seen};
 use crate::json::loose::{self, Loose as _};
@@ -18,7 +18,9 @@ use crate::json::many::find;
 use crate::json::wire::Text as Words;
 use crate::server::alike::{Alike, words};
 use crate::span::Ruler;
-use crate::{Block, BlockKind, Event, Fields, FoundSource, Json, Limits, Part, ProviderData, Text, ThinkingBlock};
+use crate::{
+    Block, BlockKind, Event, Fields, FoundSource, Json, Limits, Other, Part, ProviderData, Text, ThinkingBlock,
+};
 
 /// The reader of a stream's frames.
 #[derive(Debug, Default)]
@@ -126,7 +128,8 @@ impl Decoder {
                 match frame.part.as_ref().map_or("", |part| word(&part.kind)) {
                     "output_text" => drop(self.text_block(at, part, Kind::Text, out)),
                     "refusal" => drop(self.text_block(at, part, Kind::Refusal, out)),
-                    _ => {}
+                    "" | "text" | "input_text" => {}
+                    _ => self.other_part(at, part, frame.part.as_ref().map(content::other), out),
                 }
             }
             "response.output_text.annotation.added" => {
@@ -201,6 +204,13 @@ impl Decoder {
         let known = self.items.get(&at).is_some_and(|item| item.done || item.blocks.contains_key(&part));
         if !known {
             self.start(out);
+            let waiting = self.items.get_mut(&at).map(|item| std::mem::take(&mut item.waiting));
+            let mut before = waiting.unwrap_or_default();
+            let later = before.split_off(&part);
+            if let Some(item) = self.items.get_mut(&at) {
+                items::mark_before(&mut item.header, before.values());
+            }
+            self.open_others(at, before, out);
             let index = self.take_place();
             let item = self.items.entry(at).or_insert_with(|| {
                 let mut item = OpenItem::of_kind("message");
@@ -213,8 +223,32 @@ impl Decoder {
             }
             item.blocks.insert(part, OpenBlock::new(index, BlockKind::Text));
             out.push(Event::BlockStart { index, block: Block::Text(block) });
+            self.open_others(at, later, out);
         }
         self.items.get_mut(&at)?.blocks.get_mut(&part).filter(|open| open.kind == BlockKind::Text)
+    }
+
+    /// Opens the block of a message's unknown part, or lets it wait for the first text.
+    fn other_part(&mut self, at: u64, part: u64, other: Option<Other>, out: &mut Vec<Event>) {
+        let is_message =
+            |item: &&mut OpenItem| item.kind == "message" && !item.done && !item.blocks.contains_key(&part);
+        if let (Some(item), Some(other)) = (self.items.get_mut(&at).filter(is_message), other) {
+            if item.blocks.is_empty() {
+                item.waiting.insert(part, other);
+            } else {
+                self.open_others(at, BTreeMap::from([(part, other)]), out);
+            }
+        }
+    }
+
+    fn open_others(&mut self, at: u64, others: BTreeMap<u64, Other>, out: &mut Vec<Event>) {
+        for (part, other) in others {
+            let index = self.take_place();
+            if let Some(item) = self.items.get_mut(&at) {
+                item.blocks.insert(part, OpenBlock::new(index, BlockKind::Other));
+                out.push(Event::BlockStart { index, block: Block::Other(other) });
+            }
+        }
     }
 
     fn open_thinking(&mut self, at: u64, mut item: OpenItem, out: &mut Vec<Event>) {
@@ -302,16 +336,28 @@ impl Decoder {
             let whole = OpenItem::of(&item);
             state.id = whole.id.or(state.id);
             state.kind = whole.kind;
-            let mut open = std::mem::take(&mut state.blocks).into_values();
-            for block in items::decode(Entry::Fits(item), Part::Answer) {
+            let mut open = std::mem::take(&mut state.blocks);
+            let blocks = items::decode(Entry::Fits(item), Part::Answer);
+            // Not every part was announced. Numbers that do not fit only show the order.
+            let by_part = open.len() < blocks.len()
+                && open.keys().all(|part| usize::try_from(*part).is_ok_and(|part| part < blocks.len()));
+            for (part, block) in (0..).zip(blocks) {
                 self.asks.see(&block);
-                match open.next() {
+                let open = if by_part { open.remove(&part) } else { open.pop_first().map(|(_, open)| open) };
+                match open {
                     Some(open) if open.kind == block.kind() => open.complete(block, out),
-                    Some(open) => open.close(out),
+                    Some(open) => {
+                        let is_unknown = open.kind == BlockKind::Other || block.kind() == BlockKind::Other;
+                        open.close(out);
+                        if is_unknown {
+                            self.whole_block(block, out);
+                        }
+                    }
                     None => self.whole_block(block, out),
                 }
             }
-            open.for_each(|open| open.close(out));
+            open.into_values().for_each(|open| open.close(out));
+            state.waiting.clear();
             state.done = true;
         }
         self.items.insert(at, state);
@@ -340,6 +386,9 @@ impl Decoder {
         for open in item.blocks.into_values() {
             self.asks.tools |= open.kind == BlockKind::ToolCall;
             open.close(out);
+        }
+        for other in item.waiting.into_values() {
+            self.whole_block(Block::Other(other), out);
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::blocks::{Added, Slot};
+use super::blocks::{Added, Held, Slot};
 use super::wire::{Frames, Place};
 use crate::dialect::openai_responses::response::{self, Asks, End, Head};
 use crate::dialect::openai_responses::wire::{Entry, Many, word};
@@ -33,6 +33,8 @@ pub(crate) struct Encoder {
     pub(super) items: Vec<Added>,
     /// A text block with another dialect's state, which may turn out to be nothing else.
     pub(super) unsaid: Option<(usize, Text)>,
+    /// This dialect's own blocks that may turn out to be parts of a message that begins with them.
+    pub(super) held: Vec<Held>,
     /// The message that another text may join.
     pub(super) message: Option<usize>,
     usage: Option<Usage>,
@@ -108,6 +110,7 @@ impl Encoder {
     }
 
     fn end(&mut self, finish: FinishReason, error: Option<&Error>, out: &mut Vec<u8>) {
+        self.release(out);
         self.leave_message(out);
         // The provider's fields from its end, not from the start.
         self.head.update(&self.data);

@@ -8,7 +8,7 @@ use crate::dialect::openai_responses::{DIALECT, hosted, items};
 use crate::dialect::weight::Weigh;
 use crate::json::wire::Text;
 use crate::span::Ruler;
-use crate::{Arguments, Block, BlockKind, Event, Json, Part, ProviderData};
+use crate::{Arguments, Block, BlockKind, Event, Json, Other, Part, ProviderData};
 
 /// An item that has begun.
 #[derive(Debug, Default)]
@@ -18,6 +18,9 @@ pub(super) struct OpenItem {
     pub(super) done: bool,
     /// A message's own fields, for its first part.
     pub(super) header: ProviderData,
+    /// A message's unknown parts before its first text, by `content_index`: if there is no text, the message is kept
+    /// whole.
+    pub(super) waiting: BTreeMap<u64, Other>,
     /// Its open blocks, by `content_index`.
     pub(super) blocks: BTreeMap<u64, OpenBlock>,
     /// The source of its thinking: the first kind of delta decides, so that nothing appears twice.
@@ -64,7 +67,8 @@ pub(super) struct OpenBlock {
 impl Weigh for OpenItem {
     fn weight(&self) -> usize {
         // Short lists have spare capacity.
-        self.id.weight() + self.kind.weight() + 3 * self.header.weight() + self.blocks.weight()
+        let waiting: usize = self.waiting.values().map(|other| other.data.weight()).sum();
+        self.id.weight() + self.kind.weight() + 3 * self.header.weight() + waiting + self.blocks.weight()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::dialect::seal::Sealed;
 use crate::json::wire::{Leftovers as _, Text};
-use crate::{Block, Error, Message, Part, ProviderData, Role};
+use crate::{Block, Error, Message, Part, ProviderData, Role, Text as TextBlock};
 
 use super::super::super::content::read_content;
 use super::super::super::response::{CALL, Neighbour};
@@ -92,6 +92,11 @@ fn unsealed(role: Role, content: Vec<Block>) -> Message {
                     if let Some(data) = message.content.last_mut().and_then(Block::provider_data_mut) {
                         data.merge(sealed.data);
                     }
+                    continue;
+                }
+                Some(Neighbour::Alone) => {
+                    let text = TextBlock { provider_data: sealed.data, ..TextBlock::default() };
+                    message.content.push(Block::Text(text));
                     continue;
                 }
                 None => {

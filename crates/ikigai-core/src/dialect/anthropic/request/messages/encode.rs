@@ -4,6 +4,7 @@
 //! calls, where they come first. Nothing may come between calls and their results, not even instructions.
 
 use crate::dialect::allowed::{BEGIN, BLANK, WHY_BEGIN, own_data, refusal};
+use crate::dialect::seal::may_be_state_alone;
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
 use crate::json::tagged::Object;
 use crate::json::wire::{Raw, Text};
@@ -167,6 +168,10 @@ impl<'a> Writer<'a> {
                 Some(Loss::new(LossCode::NotInDialect, "other", place.to_string(), why))
             }
             Block::Audio(_) => refusal(block, place, role),
+            // It was not written as a text.
+            Block::Text(text) if !text.provider_data.is_empty() && may_be_state_alone(text, DIALECT) => {
+                Some(Loss::info(LossCode::NotInDialect, "text", place.to_string(), BLANK))
+            }
             _ if self.as_it_came() => None,
             Block::Text(text) if !matches!(place, Place::Inner(..)) && text.text.trim().is_empty() => {
                 Some(Loss::info(LossCode::NotInDialect, "text", place.to_string(), BLANK))
