@@ -103,6 +103,7 @@ enum Signal {
 
 #[cfg(unix)]
 struct Signals {
+    interrupt: Option<tokio::signal::unix::Signal>,
     terminate: Option<tokio::signal::unix::Signal>,
     hang_up: Option<tokio::signal::unix::Signal>,
 }
@@ -111,7 +112,12 @@ struct Signals {
 impl Signals {
     fn new() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
-        Signals { terminate: signal(SignalKind::terminate()).ok(), hang_up: signal(SignalKind::hangup()).ok() }
+        let listen = |kind| signal(kind).ok();
+        Signals {
+            interrupt: listen(SignalKind::interrupt()),
+            terminate: listen(SignalKind::terminate()),
+            hang_up: listen(SignalKind::hangup()),
+        }
     }
 
     async fn next(&mut self) -> Signal {
@@ -122,7 +128,7 @@ impl Signals {
             }
         }
         tokio::select! {
-            _ = tokio::signal::ctrl_c() => Signal::Stop,
+            () = one(&mut self.interrupt) => Signal::Stop,
             () = one(&mut self.terminate) => Signal::Stop,
             () = one(&mut self.hang_up) => Signal::Reload,
         }

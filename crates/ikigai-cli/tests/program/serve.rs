@@ -66,9 +66,17 @@ impl Running {
         }
     }
 
+    fn signal(&self, name: &str) {
+        assert!(Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap().success());
+    }
+
     /// Stops it like a supervisor, and returns its log.
-    fn stop(mut self) -> String {
-        assert!(Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap().success());
+    fn stop(self) -> String {
+        self.stop_with("-TERM")
+    }
+
+    fn stop_with(mut self, name: &str) -> String {
+        self.signal(name);
         let status = self.child.wait().unwrap();
         assert_eq!(status.code(), Some(0));
         text(&self.log)
@@ -131,9 +139,10 @@ fn the_configuration_is_read_again_and_a_bad_one_changes_nothing() {
     assert_eq!(gateway.ask("one", KEY).0, 404);
     // On request, too.
     let before = text(&gateway.log).matches("configuration reloaded").count();
-    assert!(Command::new("kill").args(["-HUP", &gateway.child.id().to_string()]).status().unwrap().success());
+    gateway.signal("-HUP");
     gateway.wait("SIGHUP does nothing", || text(&gateway.log).matches("configuration reloaded").count() > before);
-    let log = gateway.stop();
+    // Ctrl-C ends it like a supervisor does.
+    let log = gateway.stop_with("-INT");
     assert!(!log.contains(KEY), "{log}");
 }
 
