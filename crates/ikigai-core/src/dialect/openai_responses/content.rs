@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::abilities::DETAIL;
 use super::wire::{self, Content, Entry, Many, put, word};
-use super::{DIALECT, hosted, items};
+use super::{DIALECT, hosted, message};
 use crate::dialect::media::Address;
 use crate::json::loose::Loose as _;
 use crate::json::wire::{Raw, Rest, Text as Words};
@@ -205,7 +205,7 @@ pub(super) fn encode_breakpoint(data: &ProviderData, keep: Keep) -> Raw<'_> {
 
 /// Returns the unknown fields of a part, without those of the item that it begins.
 fn own_fields(data: &ProviderData, keep: Keep) -> Rest<'_> {
-    let of_item = items::is_of_item(data);
+    let of_item = message::is_of_item(data);
     let mut rest = keep.extra(data);
     rest.retain(|(name, _)| !of_item(name));
     rest

@@ -16,8 +16,8 @@
 //! - A stream repeats everything at its end. The terminal event has the whole answer, with reasoning that is encrypted
 //!   again: other bytes for the same state.
 //!
-//! Besides the files that every dialect has, there is [`items`], with the items of the model's side, which requests,
-//! answers and streams share, and [`usage`].
+//! Besides the files that every dialect has, there are [`items`] and [`message`], with the items of the model's side, which
+//! requests, answers and streams share, and [`usage`].
 //!
 //! Kept in `provider_data` under `openai-responses`:
 //!
@@ -47,6 +47,7 @@ mod content;
 mod error;
 pub(super) mod hosted;
 mod items;
+mod message;
 mod request;
 mod response;
 mod stream;

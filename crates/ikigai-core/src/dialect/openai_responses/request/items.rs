@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use crate::dialect::openai_responses::DIALECT;
 use crate::dialect::openai_responses::content::{self, INPUT, Keep, OUTPUT};
-use crate::dialect::openai_responses::items::{self, OpenMessage, said, text_or_parts};
+use crate::dialect::openai_responses::items::{self, said, text_or_parts};
+use crate::dialect::openai_responses::message::{self, OpenMessage};
 use crate::dialect::openai_responses::wire::{self, Entry, Item, Items, Many, Parts, kind_of};
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
 use crate::json::wire::Rest;
@@ -96,7 +97,7 @@ impl<'a> Writer<'a> {
         }
         let instructions = self.instructions(&plain);
         for (data, parts) in leads {
-            let of_item = items::is_of_item(data);
+            let of_item = message::is_of_item(data);
             let mut rest = data.part(DIALECT, Part::Extra).as_rest();
             rest.retain(|(name, _)| of_item(name));
             self.message(system_role(data), shape(data), parts, rest);
@@ -163,7 +164,7 @@ impl<'a> Writer<'a> {
     fn message(&mut self, role: &'static str, shape: &Fields, parts: Parts<'a>, rest: Rest<'a>) {
         let content = if shape.flag("string") { text_or_parts(parts, INPUT) } else { Many::List(parts) };
         let mut item = Item { role: Some(role.into()), content, rest, ..Item::default() };
-        items::encode_head(&mut item, shape);
+        message::encode_head(&mut item, shape);
         self.push(item, Origin::Client);
     }
 
@@ -249,7 +250,7 @@ impl<'a> Writer<'a> {
         for block in &message.content {
             let (place, keep) = (block.place, self.keep(block.state));
             if let Block::Text(text) = block.block.as_ref() {
-                if items::begins_item(text) {
+                if message::begins_item(text) {
                     self.close();
                 }
                 if self.open.is_none() {
@@ -295,7 +296,7 @@ impl<'a> Writer<'a> {
             (Entry::Odd(raw), Origin::Model) => Some(raw.as_ref()),
             _ => None,
         });
-        let count = items::count_before(text, written);
+        let count = message::count_before(text, written);
         let parts = self.lines.drain(self.lines.len().saturating_sub(count)..).filter_map(|line| match line.item {
             Entry::Odd(raw) => Some(Entry::Odd(raw)),
             Entry::Fits(_) => None,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::dialect::openai_responses::content::{self, other};
 use crate::dialect::openai_responses::wire::{Entry, Item, Items, Many, find, word};
-use crate::dialect::openai_responses::{DIALECT, items};
+use crate::dialect::openai_responses::{DIALECT, items, message};
 use crate::dialect::seal::Sealed;
 use crate::json::loose::Loose as _;
 use crate::{Block, Error, Fields, Message, Part, ProviderData, Role, Text, ThinkingBlock, ToolResult};
@@ -102,7 +102,7 @@ impl Input {
         {
             // A system or developer message before all others is part of the system prompt.
             if let Some(data) = first.provider_data_mut() {
-                items::begin_item(data, shape, item);
+                message::begin_item(data, shape, item);
             }
             for data in others.iter_mut().filter_map(Block::provider_data_mut) {
                 data.set_part(DIALECT, Part::Shape, "role", role);

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::decode::{Asks, finish};
 use crate::dialect::losses::{block_loss, note_answer, note_foreign, note_usage};
 use crate::dialect::openai_responses::content::{self, Keep, OUTPUT};
-use crate::dialect::openai_responses::items::OpenMessage;
+use crate::dialect::openai_responses::message::{self, OpenMessage};
 use crate::dialect::openai_responses::wire::{self, Entry, Item, Items, Many, Parts, find, put};
 use crate::dialect::openai_responses::{DIALECT, error, items, usage};
 use crate::dialect::seal::{Answerer, Sealed, may_be_state_alone};
@@ -194,7 +194,7 @@ impl<'a> Output<'a, '_> {
                 self.items.push(Entry::Fits(item));
                 return;
             }
-            if items::begins_item(text) {
+            if message::begins_item(text) {
                 self.close();
             }
             if self.open.is_none() {
@@ -245,7 +245,7 @@ impl<'a> Output<'a, '_> {
             Entry::Odd(raw) => Some(raw.as_ref()),
             Entry::Fits(_) => None,
         });
-        let count = items::count_before(text, written);
+        let count = message::count_before(text, written);
         let parts = self.items.drain(self.items.len().saturating_sub(count)..).filter_map(|item| match item {
             Entry::Odd(raw) => Some(Entry::Odd(raw)),
             Entry::Fits(_) => None,

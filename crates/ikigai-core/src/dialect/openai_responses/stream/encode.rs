@@ -5,7 +5,8 @@
 
 use std::borrow::Cow;
 
-use super::blocks::{Added, Held, Slot};
+use super::blocks::{Added, Slot};
+use super::parts::Held;
 use super::wire::{Frames, Place};
 use crate::dialect::openai_responses::response::{self, Asks, End, Head};
 use crate::dialect::openai_responses::wire::{Entry, Many, word};

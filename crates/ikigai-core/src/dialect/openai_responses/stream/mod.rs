@@ -1,10 +1,12 @@
-//! Streams, both ways. Besides the files that every dialect has: [`open`], with what is open while a stream is read,
-//! and [`blocks`], with what is open while one is written.
+//! Streams, both ways. Besides the files that every dialect has: [`open`] and [`items`], with what is open while a stream
+//! is read; [`blocks`] and [`parts`], with what is open while one is written.
 
 mod blocks;
 mod decode;
 mod encode;
+mod items;
 mod open;
+mod parts;
 mod wire;
 
 pub(crate) use decode::Decoder;
