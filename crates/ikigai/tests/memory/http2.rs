@@ -3,9 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
-use ikigai::{Client, Retry};
-
-use crate::{CLAUDE, limits, within};
+use crate::ask_in_vain;
 
 /// Returns a frame.
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
@@ -59,7 +57,6 @@ fn server(beginning: Vec<u8>, piece: Vec<u8>) -> String {
 
 #[test]
 fn answers_that_misuse_http2() {
-    let soon = Duration::from_millis(400);
     let nothing = Vec::new;
     let text = |length: usize| [&[0x00, 1, b'a', 0x7f], &[(length - 127) as u8][..], &vec![b'b'; length]].concat();
     for (case, beginning, piece) in [
@@ -91,25 +88,7 @@ fn answers_that_misuse_http2() {
         ("empty continuations", frame(HEADERS, 0, 1, &[0x08, 3, b'2', b'0', b'0']), frame(CONTINUATION, 0, 1, &[])),
         ("trailers", head(b"200"), frame(HEADERS, END_HEADERS, 1, &text(200))),
     ] {
-        let timeouts = ikigai::transport::Timeouts::default().head(soon).first_event(soon).idle(soon);
         let http = ikigai::transport::Http::builder().no_proxy().http2_only().build().unwrap();
-        let client = Client::builder()
-            .transport(http)
-            .key("anthropic", "sk-something-secret")
-            .base_url("anthropic", server(beginning, piece))
-            .retry(Retry::never())
-            .limits(limits())
-            .timeouts(timeouts.total(2 * soon))
-            .build()
-            .unwrap();
-        within(case, limits().body, || async move {
-            let model = client.model(CLAUDE).unwrap();
-            let whole = model.ask("Hi").await.unwrap_err();
-            let streamed = match model.stream("Hi").await {
-                Ok(stream) => stream.finish().await.unwrap_err(),
-                Err(error) => error,
-            };
-            println!("{case}: {whole}; {streamed}");
-        });
+        ask_in_vain(case, http, server(beginning, piece), Duration::from_millis(800));
     }
 }
