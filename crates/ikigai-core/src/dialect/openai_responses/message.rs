@@ -56,19 +56,34 @@ pub(super) fn decode(mut item: Item<'_>, lists: Part) -> Vec<Block> {
             vec![Block::text(text.into_string())]
         }
         Many::List(parts) => {
-            let parts = parts.into_iter().map(|part| match part {
-                part if !is_text_part(&part) => Block::Other(other(&part)),
-                Entry::Fits(part) => Block::Text(content::text(part, OUTPUT, lists)),
-                Entry::Odd(_) => Block::Other(other(&part)),
-            });
-            parts.collect()
+            let known = parts.iter().filter(|part| is_text_part(part)).count();
+            if known == parts.len() {
+                let texts = parts.into_iter().filter_map(|part| match part {
+                    Entry::Fits(part) => Some(Block::Text(content::text(part, OUTPUT, lists))),
+                    Entry::Odd(_) => None,
+                });
+                texts.collect()
+            } else {
+                with_others(parts, &mut shape, lists)
+            }
         }
         Many::Absent => Vec::new(),
     };
-    mark_others(&mut blocks, &mut shape);
     if let Some(data) = blocks.iter_mut().find_map(Block::provider_data_mut) {
         begin_item(data, shape, item);
     }
+    blocks
+}
+
+/// Reads parts of which some are of unknown types.
+fn with_others(parts: Parts<'_>, shape: &mut Fields, lists: Part) -> Vec<Block> {
+    let blocks = parts.into_iter().map(|part| match part {
+        part if !is_text_part(&part) => Block::Other(other(&part)),
+        Entry::Fits(part) => Block::Text(content::text(part, OUTPUT, lists)),
+        Entry::Odd(_) => Block::Other(other(&part)),
+    });
+    let mut blocks: Vec<Block> = blocks.collect();
+    mark_others(&mut blocks, shape);
     blocks
 }
 
